@@ -1,0 +1,213 @@
+"""A question about a video: what is asked, what is true, and what the agent may see."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
+from urllib.parse import quote
+
+from taketwo.benchmarks.canonical import JsonValue, sha256_of
+from taketwo.errors import InvalidQuestion
+
+__all__ = [
+    "Milestone",
+    "Question",
+    "QuestionFormat",
+    "VisibleQuestion",
+    "option_labels",
+    "safe_question_id",
+]
+
+QuestionFormat = Literal["mcq", "open"]
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+
+
+def option_labels(count: int) -> tuple[str, ...]:
+    """Return the labels of `count` options: A to Z, or 1 to n for all where there are more than 26."""
+    if count <= len(string.ascii_uppercase):
+        return tuple(string.ascii_uppercase[:count])
+    return tuple(str(number) for number in range(1, count + 1))
+
+
+def safe_question_id(raw: str) -> str:
+    """Return `raw` where it is a valid question id, else its percent-encoded form.
+
+    Raises
+    ------
+    InvalidQuestion
+        If the id is empty or its encoded form exceeds 128 characters.
+    """
+    if _SAFE_ID.fullmatch(raw):
+        return raw
+    encoded = quote(raw, safe="").replace("~", "%7E").replace("%", "_x")
+    if not encoded or len(encoded) > 128:
+        raise InvalidQuestion(
+            f"question id {raw[:60]!r} cannot be used: it needs 1 to 128 characters after encoding, "
+            f"found {len(encoded)}; give the question a shorter id"
+        )
+    return encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Milestone:
+    """A step that a good trajectory reaches: what must be found, and when in the video (seconds)."""
+
+    milestone_id: str
+    text: str
+    start_s: float | None = None
+    end_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisibleQuestion:
+    """What an agent is told: never the truth, the milestones, the skills or the category."""
+
+    question_id: str
+    text: str
+    options: tuple[str, ...]
+    video_duration_s: float | None
+
+    @property
+    def format(self) -> QuestionFormat:
+        """Return `mcq` where there are options, else `open`."""
+        return "mcq" if self.options else "open"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return one label per option."""
+        return option_labels(len(self.options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One video question.
+
+    `video_id` is the data set's (the cluster of the statistics); the bytes are identified by hash
+    in the plan. `answer_index` is the 0-based true option; `answer_text` the truth of an open
+    question, with `accepted_answers` as further exact forms. `attributes` are the subgroup factors
+    (kind, modality, difficulty, duration, ...), one level each.
+    """
+
+    question_id: str
+    text: str
+    video_id: str
+    video_path: str
+    options: tuple[str, ...] = ()
+    answer_index: int | None = None
+    answer_text: str | None = None
+    accepted_answers: tuple[str, ...] = ()
+    subtitles_path: str | None = None
+    video_duration_s: float | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict[str, str])
+    skills: tuple[str, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    raw_id: str | None = None
+    licence: str | None = None
+
+    def __post_init__(self) -> None:
+        problems = self._problems()
+        if problems:
+            raise InvalidQuestion(f"question {self.question_id!r}: {'; '.join(problems)}")
+
+    def _problems(self) -> list[str]:
+        problems: list[str] = []
+        if not _SAFE_ID.fullmatch(self.question_id):
+            problems.append("the id needs 1 to 128 characters out of A-Z a-z 0-9 . _ -")
+        if not self.text.strip():
+            problems.append("the text is empty")
+        if not self.video_id:
+            problems.append("the video id is empty")
+        if self.options:
+            if len(self.options) < 2:
+                problems.append("one option only; a multiple-choice question needs at least 2")
+            if len(set(self.options)) != len(self.options):
+                problems.append("two options are equal")
+            if self.answer_index is None or not 0 <= self.answer_index < len(self.options):
+                problems.append(
+                    f"the true option {self.answer_index!r} is not one of 0 to {len(self.options) - 1}"
+                )
+        elif not (self.answer_text or "").strip():
+            problems.append("neither options nor a true answer text")
+        return problems
+
+    @property
+    def format(self) -> QuestionFormat:
+        """Return `mcq` where there are options, else `open`."""
+        return "mcq" if self.options else "open"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return one label per option."""
+        return option_labels(len(self.options))
+
+    def for_agent(self) -> VisibleQuestion:
+        """Return the part that an agent may see."""
+        return VisibleQuestion(
+            question_id=self.question_id,
+            text=self.text,
+            options=self.options,
+            video_duration_s=self.video_duration_s,
+        )
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the record as it stands in a plan."""
+        return {
+            "question_id": self.question_id,
+            "text": self.text,
+            "video_id": self.video_id,
+            "video_path": self.video_path,
+            "options": list(self.options),
+            "answer_index": self.answer_index,
+            "answer_text": self.answer_text,
+            "accepted_answers": list(self.accepted_answers),
+            "subtitles_path": self.subtitles_path,
+            "video_duration_s": self.video_duration_s,
+            "attributes": dict(self.attributes),
+            "skills": list(self.skills),
+            "milestones": [
+                {
+                    "milestone_id": step.milestone_id,
+                    "text": step.text,
+                    "start_s": step.start_s,
+                    "end_s": step.end_s,
+                }
+                for step in self.milestones
+            ],
+            "raw_id": self.raw_id,
+            "licence": self.licence,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, JsonValue]) -> Question:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        InvalidQuestion
+            If a field is missing, unknown or of the wrong kind.
+        """
+        try:
+            values = dict(record)
+            milestones = tuple(
+                Milestone(**cast("dict[str, str]", dict(step)))  # pyright: ignore[reportArgumentType] written by to_json
+                for step in cast("list[Mapping[str, JsonValue]]", values.pop("milestones", []))
+            )
+            for name in ("options", "accepted_answers", "skills"):
+                values[name] = tuple(cast("list[str]", values.get(name, [])))
+            return cls(milestones=milestones, **cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
+        except (TypeError, KeyError) as error:
+            raise InvalidQuestion(
+                f"question {record.get('question_id')!r} cannot be read: {error}"
+            ) from error
+
+    @property
+    def content_sha256(self) -> str:
+        """Return the hash of what is asked and what is true, wherever the video lies."""
+        record = self.to_json()
+        for name in ("video_path", "subtitles_path", "video_duration_s", "licence"):
+            del record[name]
+        return sha256_of(record)

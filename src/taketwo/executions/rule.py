@@ -1,0 +1,84 @@
+"""The rule: what is tested and how, fixed before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from taketwo.benchmarks.canonical import JsonValue
+
+__all__ = ["METRICS", "ClusterBy", "Metric", "Missing", "Population", "Rule"]
+
+Metric = Literal[
+    "accuracy",
+    "trajectory_score",
+    "mc_rate",
+    "turns",
+    "visible_calls",
+    "primitive_ops",
+    "latency_s",
+    "tokens",
+    "cost_usd",
+]
+METRICS: tuple[Metric, ...] = (
+    "accuracy",
+    "trajectory_score",
+    "mc_rate",
+    "turns",
+    "visible_calls",
+    "primitive_ops",
+    "latency_s",
+    "tokens",
+    "cost_usd",
+)
+
+ClusterBy = Literal["video", "question"]
+Population = Literal["matched", "per-execution"]
+Missing = Literal["refuse", "as-wrong", "drop-question"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What is tested and how.
+
+    `primary` is the family that Holm's correction runs over, declared metrics without a value
+    included. `cluster` is the unit that is resampled. `population` is `matched` (questions whose
+    video was present in every cell). `missing` says what a failed cell of a present question is:
+    a reason to refuse, a wrong answer, or a reason to drop the question from all cells. `margins`
+    are equivalence margins by metric, in the metric's unit (accuracy: 0 to 1). `attempts` is how
+    often a cell that ended in an error may be started in all.
+    """
+
+    primary: tuple[Metric, ...] = (
+        "accuracy",
+        "turns",
+        "visible_calls",
+        "primitive_ops",
+        "latency_s",
+    )
+    level: float = 0.95
+    cluster: ClusterBy = "video"
+    population: Population = "matched"
+    missing: Missing = "refuse"
+    margins: Mapping[str, float] = field(default_factory=dict[str, float])
+    attempts: int = 3
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the rule as it stands in a plan."""
+        return {
+            "primary": list(self.primary),
+            "level": self.level,
+            "cluster": self.cluster,
+            "population": self.population,
+            "missing": self.missing,
+            "margins": dict(self.margins),
+            "attempts": self.attempts,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, JsonValue]) -> Rule:
+        """Read what `to_json` wrote."""
+        values = dict(record)
+        values["primary"] = tuple(cast("list[str]", values["primary"]))
+        return cls(**values)  # pyright: ignore[reportArgumentType] written by to_json

@@ -1,0 +1,143 @@
+"""The outcomes table: one row per planned cell, columns declared once, with type, unit and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from taketwo.errors import InvalidResults
+from taketwo.executions.rule import METRICS, Metric
+
+__all__ = [
+    "COLUMNS",
+    "FORMAT",
+    "Column",
+    "Outcomes",
+    "ScoreStatus",
+    "metric_columns",
+    "read_outcomes",
+]
+
+FORMAT = "taketwo.outcomes/1"
+
+ScoreStatus = Literal["scored", "ungradable", "judge_error", "not_judged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of the table: polars type, unit and meaning."""
+
+    name: str
+    dtype: pl.DataType
+    unit: str
+    meaning: str
+
+
+def _column(name: str, dtype: pl.DataType, unit: str, meaning: str) -> Column:
+    return Column(name=name, dtype=dtype, unit=unit, meaning=meaning)
+
+
+COLUMNS: tuple[Column, ...] = (
+    _column("arm", pl.String(), "", "name of the arm"),
+    _column("baseline", pl.String(), "", "arm that it is compared with; null for a baseline"),
+    _column("execution", pl.Int32(), "", "number of the execution, from 1"),
+    _column("question_id", pl.String(), "", "id of the question, unique in the benchmark"),
+    _column("video_id", pl.String(), "", "the data set's video id; the cluster"),
+    _column("availability", pl.String(), "", "available, missing or unreadable in that execution"),
+    _column("run_status", pl.String(), "", "what the cell ended as"),
+    _column("score_status", pl.String(), "", "what judging made of its answer"),
+    _column("forced", pl.Boolean(), "", "the answer was given because a budget ran out"),
+    _column("answer_index", pl.Int32(), "", "0-based option; null where none was read"),
+    _column("answer_text", pl.String(), "", "the answer as given"),
+    _column("failure", pl.String(), "", "cause and message of an error"),
+    _column("attempts", pl.Int32(), "", "how often the cell was started"),
+    _column("log", pl.String(), "", "file that holds the cell, from the study's folder"),
+    _column("accuracy", pl.Float64(), "0 or 1", "the answer is right; null where nobody can say"),
+    _column("trajectory_score", pl.Float64(), "0 to 100", "quality of the trajectory by its judge"),
+    _column("mc_rate", pl.Float64(), "0 to 1", "share of the milestones that were reached"),
+    _column("turns", pl.Float64(), "generations", "generations of the orchestrator"),
+    _column("visible_calls", pl.Float64(), "calls", "tool calls that the orchestrator issued"),
+    _column("primitive_ops", pl.Float64(), "operations", "attempted, fresh and shared, failed too"),
+    _column("latency_s", pl.Float64(), "s", "self-timed model and tool work, waiting excluded"),
+    _column("tokens", pl.Float64(), "tokens", "input and output of all roles"),
+    _column("cost_usd", pl.Float64(), "US dollars", "usage by the plan's prices"),
+    _column("primitive_ops_succeeded", pl.Float64(), "operations", "of them without error"),
+    _column("primitive_ops_shared", pl.Float64(), "operations", "of them served from shared media"),
+    _column("frames", pl.Float64(), "images", "images that any model was handed"),
+    _column("latency_wall_s", pl.Float64(), "s", "as observed, waiting included"),
+    _column("input_tokens", pl.Float64(), "tokens", "input of all roles"),
+    _column("output_tokens", pl.Float64(), "tokens", "output of all roles"),
+    _column("tokens_by_role", pl.String(), "JSON", "input and output by role"),
+    _column("factors", pl.String(), "JSON", "levels of the arm's factors"),
+    _column("attributes", pl.String(), "JSON", "levels of the question's subgroup factors"),
+)
+
+
+def metric_columns() -> tuple[Metric, ...]:
+    """Return the columns that carry a metric."""
+    return METRICS
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The table of outcomes, checked on entry.
+
+    Raises
+    ------
+    InvalidResults
+        If a declared column is missing, a cell occurs twice, or a value is impossible.
+    """
+
+    frame: pl.DataFrame
+
+    def __post_init__(self) -> None:
+        missing = [column.name for column in COLUMNS if column.name not in self.frame.columns]
+        if missing:
+            raise InvalidResults(f"the outcomes table lacks the columns {', '.join(missing)}")
+        key = ["arm", "execution", "question_id"]
+        repeated = self.frame.group_by(key).len().filter(pl.col("len") > 1).sort(key)
+        if repeated.height:
+            first = repeated.row(0, named=True)
+            raise InvalidResults(
+                f"{repeated.height} cells occur more than once, first question "
+                f"{first['question_id']!r}, arm {first['arm']!r}, execution K{first['execution']}"
+            )
+        values = self.frame["accuracy"].drop_nulls()
+        wrong = values.filter(~values.is_in([0.0, 1.0]))
+        if wrong.len():
+            raise InvalidResults(
+                f"accuracy has {wrong.len()} values other than 0 and 1, first {wrong[0]!r}"
+            )
+        for metric in METRICS:
+            column = self.frame[metric].drop_nulls()
+            if column.len() and not column.is_finite().all():
+                raise InvalidResults(f"{metric} has values that are not finite; leave them null")
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table."""
+        return self.frame
+
+    def to_pandas(self) -> object:
+        """Return the table as a pandas data frame (pandas must be installed)."""
+        return self.frame.to_pandas()
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """Read an `outcomes.parquet`.
+
+    Raises
+    ------
+    InvalidResults
+        If it is missing, not Parquet, or violates the table's declaration.
+    """
+    try:
+        return Outcomes(pl.read_parquet(path))
+    except FileNotFoundError as error:
+        raise InvalidResults(
+            f"{path}: no such outcomes table; make it with: taketwo score STUDY"
+        ) from error
+    except pl.exceptions.PolarsError as error:
+        raise InvalidResults(f"{path}: not a readable outcomes table ({error})") from error

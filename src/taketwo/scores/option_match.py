@@ -1,0 +1,46 @@
+"""Scores that need no judge: the chosen option, and exact matches of open answers."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import Literal
+
+from taketwo.benchmarks.question import Question
+from taketwo.scores.judgements import normalised_answer
+
+__all__ = ["MatchLabel", "match_open", "match_option"]
+
+MatchLabel = Literal["correct", "incorrect"]
+
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def match_option(question: Question, option_index: int) -> MatchLabel:
+    """Say whether the chosen option is the true one."""
+    return "correct" if option_index == question.answer_index else "incorrect"
+
+
+def match_open(question: Question, answer: str) -> MatchLabel | None:
+    """Compare an open answer with the accepted ones, word by word.
+
+    Case, punctuation, articles and number words up to twelve do not count. A match is `correct`.
+    Without a match the answer is `incorrect` only where the question lists `accepted_answers`,
+    which says that the list is complete; otherwise it needs a judge and None is returned.
+    """
+    forms = (question.answer_text or "", *question.accepted_answers)
+    words = _words(answer)
+    if words and any(words == _words(form) for form in forms if form.strip()):
+        return "correct"
+    return "incorrect" if question.accepted_answers else None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    plain = re.sub(f"[{re.escape(string.punctuation)}]+", " ", normalised_answer(text))
+    return tuple(_NUMBERS.get(word, word) for word in plain.split() if word not in _ARTICLES)
