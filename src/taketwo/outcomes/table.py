@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import polars as pl
 
 from taketwo.errors import InvalidResults
 from taketwo.executions.rule import METRICS, Metric
+from taketwo.scores.judgements import ScoreStatus
 
 __all__ = [
     "COLUMNS",
@@ -22,8 +22,6 @@ __all__ = [
 ]
 
 FORMAT = "taketwo.outcomes/1"
-
-ScoreStatus = Literal["scored", "ungradable", "judge_error", "not_judged"]
 
 
 @dataclass(frozen=True, kw_only=True)

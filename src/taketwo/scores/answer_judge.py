@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
-from typing import Literal
+from typing import Any, Literal, cast
 
 import anyio
 from inspect_ai.model import (
+    ChatMessage,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
@@ -20,38 +20,12 @@ from inspect_ai.model import (
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from taketwo.benchmarks.canonical import sha256_of_text
-from taketwo.benchmarks.question import Question
 from taketwo.executions.plan import ModelSpec
-from taketwo.scores.judgements import Judgement, judgement_key
-from taketwo.tools.fencing import fenced
+from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt
+from taketwo.scores.judgements import Judgement
+from taketwo.tools.fencing import fence
 
-__all__ = ["JudgeFailure", "JudgeRequest", "PROMPT_SHA256", "judge_answers", "judge_prompt"]
-
-
-def judge_prompt() -> str:
-    """Return the judge's instructions."""
-    return (resources.files("taketwo.scores") / "prompts" / "answer_judge.txt").read_text("utf-8")
-
-
-PROMPT_SHA256 = sha256_of_text(judge_prompt())
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeRequest:
-    """An answer that needs a judge."""
-
-    question: Question
-    answer: str
-
-    def key(self, judge: str) -> str:
-        """Return the key of its judgement by `judge`."""
-        return judgement_key(
-            question_sha256=self.question.content_sha256,
-            answer=self.answer,
-            judge=judge,
-            prompt_sha256=PROMPT_SHA256,
-        )
+__all__ = ["JudgeFailure", "judge_answers"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +45,12 @@ class _Verdict(BaseModel):
 
 
 async def judge_answers(
-    requests: Sequence[JudgeRequest], spec: ModelSpec, *, connections: int, retries: int, timeout_s: int
+    requests: Sequence[JudgeRequest],
+    spec: ModelSpec,
+    *,
+    connections: int,
+    retries: int,
+    timeout_s: int,
 ) -> tuple[tuple[Judgement, ...], tuple[JudgeFailure, ...]]:
     """Judge each distinct answer once at temperature 0, in parallel.
 
@@ -89,7 +68,7 @@ async def judge_answers(
             cache=False,
             cache_prompt=False,
         ),
-        **dict(spec.args),
+        **cast("dict[str, Any]", dict(spec.args)),
     )
     distinct = {request.key(spec.name): request for request in requests}
     judgements: list[Judgement] = []
@@ -117,23 +96,23 @@ async def judge_answers(
 async def _judge_one(model: Model, judge: str, key: str, request: JudgeRequest) -> Judgement:
     question = request.question
     truth = [question.answer_text or "", *question.accepted_answers]
-    messages = [
+    messages: list[ChatMessage] = [
         ChatMessageSystem(content=judge_prompt()),
         ChatMessageUser(
-            content="\n\n".join(
-                (
-                    fenced("question", question.text),
-                    fenced("true answer", "\n".join(dict.fromkeys(form for form in truth if form))),
-                    fenced("answer to grade", request.answer),
-                )
-            )
+            content="\n\n".join((
+                fence("question", question.text),
+                fence("true answer", "\n".join(dict.fromkeys(form for form in truth if form))),
+                fence("answer to grade", request.answer),
+            ))
         ),
     ]
     output = await model.generate(messages)
     try:
         verdict = _parsed(output.completion)
     except ValueError as problem:
-        again = ChatMessageUser(content=f"That was not usable: {problem}. Reply with the JSON object only.")
+        again = ChatMessageUser(
+            content=f"That was not usable: {problem}. Reply with the JSON object only."
+        )
         output = await model.generate([*messages, output.message, again])
         verdict = _parsed(output.completion)
     return Judgement(

@@ -19,6 +19,7 @@ from taketwo.media.store import write_atomically
 __all__ = [
     "Judgement",
     "Label",
+    "ScoreStatus",
     "judgement_key",
     "normalised_answer",
     "read_judgements",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 Label = Literal["correct", "incorrect", "ungradable"]
+ScoreStatus = Literal["scored", "ungradable", "judge_error", "not_judged"]
 _LABELS: tuple[Label, ...] = ("correct", "incorrect", "ungradable")
 _SCHEMA = {
     name: pl.String()
@@ -69,14 +71,12 @@ def normalised_answer(text: str) -> str:
 
 def judgement_key(*, question_sha256: str, answer: str, judge: str, prompt_sha256: str) -> str:
     """Return the key of a judgement: identical answers to one question share it in all arms and executions."""
-    return sha256_of(
-        {
-            "question": question_sha256,
-            "answer": normalised_answer(answer),
-            "judge": judge,
-            "prompt": prompt_sha256,
-        }
-    )
+    return sha256_of({
+        "question": question_sha256,
+        "answer": normalised_answer(answer),
+        "judge": judge,
+        "prompt": prompt_sha256,
+    })
 
 
 def write_judgements(folder: Path, judgements: Iterable[Judgement]) -> Path | None:
@@ -104,13 +104,19 @@ def read_judgements(folder: Path) -> Mapping[str, Judgement]:
         try:
             frame = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise InvalidResults(f"{path}: not readable as judgements ({error}); remove it and score again") from error
+            raise InvalidResults(
+                f"{path}: not readable as judgements ({error}); remove it and score again"
+            ) from error
         if set(frame.columns) != set(_SCHEMA):
-            raise InvalidResults(f"{path}: not a part of judgements: its columns are {frame.columns}")
+            raise InvalidResults(
+                f"{path}: not a part of judgements: its columns are {frame.columns}"
+            )
         for row in frame.iter_rows(named=True):
             judgement = Judgement(**row)
             if judgement.label not in _LABELS:
-                raise InvalidResults(f"{path}: label {judgement.label!r} is none of {', '.join(_LABELS)}")
+                raise InvalidResults(
+                    f"{path}: label {judgement.label!r} is none of {', '.join(_LABELS)}"
+                )
             earlier = found.setdefault(judgement.key, judgement)
             if earlier.label != judgement.label:
                 raise InvalidResults(

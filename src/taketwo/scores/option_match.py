@@ -14,10 +14,19 @@ __all__ = ["MatchLabel", "match_open", "match_option"]
 MatchLabel = Literal["correct", "incorrect"]
 
 _NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
 }
 _ARTICLES = frozenset({"a", "an", "the"})
 

@@ -1,0 +1,113 @@
+"""Take Two: find out whether the result of a video agent is real.
+
+Public names are loaded on first use; importing the package loads neither the engine nor a decoder.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from taketwo.agents.answer import Answer
+    from taketwo.analysis.comparison import Comparison
+    from taketwo.benchmarks.benchmark import Benchmark
+    from taketwo.benchmarks.question import Milestone, Question, VisibleQuestion
+    from taketwo.demonstration import demo
+    from taketwo.diagnosis import doctor
+    from taketwo.errors import (
+        DataError,
+        ForeignLog,
+        HarnessError,
+        InvalidQuestion,
+        InvalidResults,
+        PlanChanged,
+        RequestError,
+        RuleMismatch,
+        TaketwoError,
+        TooFewClusters,
+        UnknownName,
+        UnpairedCells,
+        UnreadableVideo,
+    )
+    from taketwo.executions.plan import Plan
+    from taketwo.executions.rule import Rule
+    from taketwo.executions.trajectory import Trajectory
+    from taketwo.outcomes.table import Outcomes
+    from taketwo.study import compare, plan, run, score, write_report
+
+_HOMES = {
+    "Answer": "taketwo.agents.answer",
+    "Benchmark": "taketwo.benchmarks.benchmark",
+    "Comparison": "taketwo.analysis.comparison",
+    "DataError": "taketwo.errors",
+    "ForeignLog": "taketwo.errors",
+    "HarnessError": "taketwo.errors",
+    "InvalidQuestion": "taketwo.errors",
+    "InvalidResults": "taketwo.errors",
+    "Milestone": "taketwo.benchmarks.question",
+    "Outcomes": "taketwo.outcomes.table",
+    "Plan": "taketwo.executions.plan",
+    "PlanChanged": "taketwo.errors",
+    "Question": "taketwo.benchmarks.question",
+    "RequestError": "taketwo.errors",
+    "Rule": "taketwo.executions.rule",
+    "RuleMismatch": "taketwo.errors",
+    "TaketwoError": "taketwo.errors",
+    "TooFewClusters": "taketwo.errors",
+    "Trajectory": "taketwo.executions.trajectory",
+    "UnknownName": "taketwo.errors",
+    "UnpairedCells": "taketwo.errors",
+    "UnreadableVideo": "taketwo.errors",
+    "VisibleQuestion": "taketwo.benchmarks.question",
+    "compare": "taketwo.study",
+    "demo": "taketwo.demonstration",
+    "doctor": "taketwo.diagnosis",
+    "plan": "taketwo.study",
+    "run": "taketwo.study",
+    "score": "taketwo.study",
+    "write_report": "taketwo.study",
+}
+
+__all__ = [
+    "Answer",
+    "Benchmark",
+    "Comparison",
+    "DataError",
+    "ForeignLog",
+    "HarnessError",
+    "InvalidQuestion",
+    "InvalidResults",
+    "Milestone",
+    "Outcomes",
+    "Plan",
+    "PlanChanged",
+    "Question",
+    "RequestError",
+    "Rule",
+    "RuleMismatch",
+    "TaketwoError",
+    "TooFewClusters",
+    "Trajectory",
+    "UnknownName",
+    "UnpairedCells",
+    "UnreadableVideo",
+    "VisibleQuestion",
+    "compare",
+    "demo",
+    "doctor",
+    "plan",
+    "run",
+    "score",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'taketwo' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

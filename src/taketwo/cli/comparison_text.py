@@ -1,0 +1,103 @@
+"""A comparison as plain text for a terminal: verdicts first, then the numbers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taketwo.analysis.comparison import Comparison, MetricComparison, PairComparison
+from taketwo.report.numbers import change, interval, p_value, scale_of
+
+__all__ = ["comparison_text", "text_table"]
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned columns, the first to the left and the others to the right."""
+    table = [list(header), *map(list, rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return everything that the terminal shows of a comparison."""
+    population = comparison.population
+    parts: list[str] = [
+        f"Study {comparison.study[:12]}: {population.n_matched} of {population.n_union} questions in "
+        f"every cell, {population.clusters.n} {population.clusters.by}s, "
+        f"{len(comparison.executions)} executions"
+    ]
+    parts.extend(f"NOT AS PLANNED: {reason}" for reason in comparison.not_as_planned)
+    parts.extend(_losses(comparison))
+    parts.append(_statuses(comparison))
+    parts.extend(_pair(pair) for pair in comparison.comparisons)
+    if comparison.not_known:
+        parts.append(comparison.not_known)
+    return "\n\n".join(parts)
+
+
+def _losses(comparison: Comparison) -> list[str]:
+    lines: list[str] = []
+    for step in comparison.population.losses:
+        if step.lost:
+            ids = ", ".join(loss.question_id for loss in step.lost[:8])
+            more = f" and {len(step.lost) - 8} more" if len(step.lost) > 8 else ""
+            lines.append(f"{step.step}: {step.n_before} -> {step.n_after} ({ids}{more})")
+    return lines
+
+
+def _statuses(comparison: Comparison) -> str:
+    rows: list[list[str]] = []
+    for cell in comparison.population.cells:
+        named = ", ".join(f"{name} {count}" for name, count in sorted(cell.run_statuses.items()))
+        rows.append([
+            f"{cell.arm} K{cell.execution}",
+            f"{cell.n_scored}/{cell.n_planned}",
+            str(cell.n_failed),
+            named,
+        ])
+    return text_table(["arm", "scored", "failed", "statuses"], rows)
+
+
+def _pair(pair: PairComparison) -> str:
+    parts = [f"{pair.method} against {pair.baseline}"]
+    parts.extend(f"  {metric.sentence}" for metric in pair.metrics.values() if metric.primary)
+    rows = [_row(metric) for metric in pair.metrics.values()]
+    executions = sorted({
+        effect.execution for metric in pair.metrics.values() for effect in metric.executions
+    })
+    header = ["metric", *(f"effect K{number}" for number in executions)]
+    header += ["shift", "Holm p", "verdict"] if len(executions) > 1 else []
+    parts.append(text_table(header, rows))
+    parts.extend(
+        f"  {scale_of(missing.metric).label}: not measured ({missing.reason})"
+        for missing in pair.not_measured
+    )
+    if pair.counts is not None:
+        counts = pair.counts
+        parts.append(
+            f"  sign preserved {counts.sign_preserved} of {counts.of} (supported "
+            f"{counts.supported_sign_preserved} of {counts.of}), shift {counts.shifted} of {counts.of}"
+        )
+    return "\n".join(parts)
+
+
+def _row(metric: MetricComparison) -> list[str]:
+    row = [f"{scale_of(metric.metric).label}{'' if metric.primary else ' (secondary)'}"]
+    row.extend(
+        f"{change(metric.metric, effect.effect)} "
+        f"{interval(metric.metric, effect.headline.low, effect.headline.high)}"
+        for effect in metric.executions
+    )
+    if not metric.shifts:
+        return row
+    first = metric.shifts[0]
+    holm = metric.headline_omnibus.p_holm if metric.headline_omnibus is not None else None
+    flags = f" [{', '.join(metric.flags)}]" if metric.flags else ""
+    return [*row, change(metric.metric, first.estimate), p_value(holm), metric.verdict_text + flags]
