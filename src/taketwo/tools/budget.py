@@ -73,6 +73,10 @@ class Budget:
         self.limits = limits
         self._used: dict[Resource, float] = {}
 
+    def tighten(self, limits: Limits) -> None:
+        """Put the smaller of both limits in force from now on, resource by resource."""
+        self.limits = self.limits.tightened_by(limits)
+
     def used(self, resource: Resource) -> float:
         """Return what was booked on `resource` so far."""
         return self._used.get(resource, 0)
@@ -90,10 +94,22 @@ class Budget:
         BudgetExhausted
             If that would exceed the limit; nothing is booked then.
         """
-        limit: float | None = getattr(self.limits, resource)
-        if limit is not None and self.used(resource) + amount > limit:
-            raise BudgetExhausted(resource, self.used(resource), limit)
-        self.spend(resource, amount)
+        self.reserve_all({resource: amount})
+
+    def reserve_all(self, amounts: Mapping[Resource, float]) -> None:
+        """Book several resources, or none.
+
+        Raises
+        ------
+        BudgetExhausted
+            For the first one whose limit would be exceeded; nothing is booked then.
+        """
+        for resource, amount in amounts.items():
+            limit: float | None = getattr(self.limits, resource)
+            if limit is not None and self.used(resource) + amount > limit:
+                raise BudgetExhausted(resource, self.used(resource), limit)
+        for resource, amount in amounts.items():
+            self.spend(resource, amount)
 
     def spend(self, resource: Resource, amount: float) -> None:
         """Book `amount` of `resource`, whatever the limit."""

@@ -1,0 +1,255 @@
+"""What a visible tool is: a name, typed arguments, guidance, and a function over the primitives."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.question import VisibleQuestion
+from taketwo.media.sampling import clamp_window
+from taketwo.tools.fencing import fence
+from taketwo.tools.primitives import Primitives, SeenFrame
+
+__all__ = [
+    "Resolution",
+    "Seconds",
+    "ToolContext",
+    "ToolFailure",
+    "ToolReply",
+    "VideoTool",
+    "Window",
+    "max_side_of",
+]
+
+Resolution = Literal["low", "medium", "high"]
+_MAX_SIDE: Mapping[Resolution, int] = {"low": 320, "medium": 640, "high": 1280}
+
+
+def max_side_of(resolution: Resolution) -> int:
+    """Return the longer side of frames at a resolution, in pixels; smaller videos are not enlarged."""
+    return _MAX_SIDE[resolution]
+
+
+class ToolFailure(Exception):
+    """A call that did not give a result; the orchestrator reads code, message and whether to retry."""
+
+    def __init__(self, code: str, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+
+    def to_text(self) -> str:
+        """Return the error as the orchestrator sees it."""
+        return json.dumps(
+            {
+                "error": {
+                    "code": self.code,
+                    "message": self.message,
+                    "retryable": self.retryable,
+                }
+            },
+            ensure_ascii=False,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolReply:
+    """The result of a call.
+
+    `fields` are ours and stand first, one line each; `untrusted` is text from the video or a model
+    by name and is fenced; `frames` follow as pictures with their times. `truncated` marks a result
+    that holds less than was asked for, which a field says too.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    untrusted: Mapping[str, str] = field(default_factory=dict[str, str])
+    frames: tuple[SeenFrame, ...] = ()
+    seen: tuple[SeenFrame, ...] = ()
+    truncated: bool = False
+
+    def to_text(self) -> str:
+        """Return the textual part as the orchestrator sees it."""
+        lines = [f"{name}: {value}" for name, value in self.fields.items()]
+        return "\n".join([*lines, *(fence(name, text) for name, text in self.untrusted.items())])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext:
+    """What a tool works with: the cell's primitives, and the question where it may be seen.
+
+    `max_frames` caps the frames of one look.
+    """
+
+    primitives: Primitives
+    question: VisibleQuestion | None
+    max_frames: int
+
+    @property
+    def duration_s(self) -> float:
+        """Return the duration of the video in seconds."""
+        return self.primitives.media.info.duration_s
+
+    @property
+    def has_audio(self) -> bool:
+        """Return whether the video has sound or subtitles that stand in for it."""
+        media = self.primitives.media
+        return media.info.has_audio or media.subtitles is not None
+
+    def frames_left(self) -> int:
+        """Return how many frames one look may take now.
+
+        Raises
+        ------
+        ToolFailure
+            If the cell may hand no further frame to a model.
+        """
+        left = self.primitives.account.budget.left("frames")
+        allowed = self.max_frames if left is None else min(self.max_frames, int(left))
+        if allowed < 1:
+            raise ToolFailure(
+                "budget_exhausted",
+                "the budget of frames is used up; answer from what is known",
+                retryable=False,
+            )
+        return allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoTool:
+    """A tool that the orchestrator sees.
+
+    `guidance` is what the system prompt says of it; `prompts` are the templates that it sends to
+    other models, by role. `hidden_arguments` are accepted and not shown.
+    """
+
+    name: str
+    description: str
+    guidance: str
+    arguments: type[BaseModel]
+    run: Callable[[ToolContext, BaseModel], Awaitable[ToolReply]]
+    prompts: Mapping[str, str] = field(default_factory=dict[str, str])
+    hidden_arguments: frozenset[str] = frozenset()
+
+    def schema(self) -> dict[str, JsonValue]:
+        """Return the tool as function schema: name, description and parameters."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": _parameters(self.arguments, self.hidden_arguments),
+        }
+
+    async def call(self, context: ToolContext, arguments: Mapping[str, object]) -> ToolReply:
+        """Check the arguments and run the tool.
+
+        Raises
+        ------
+        ToolFailure
+            With code `invalid_arguments` where they do not fit, or as the tool says.
+        """
+        try:
+            # A model that has nothing to say about an argument may send null.
+            given = {name: value for name, value in arguments.items() if value is not None}
+            checked = self.arguments.model_validate(given)
+        except ValidationError as error:
+            raise ToolFailure(
+                "invalid_arguments", _explained(self.name, error), retryable=True
+            ) from error
+        return await self.run(context, checked)
+
+
+def _seconds(value: object) -> object:
+    """Read `75`, `"75.5"`, `"1:15"` and `"0:01:15"`; everything else is left to the type."""
+    if not isinstance(value, str) or ":" not in value:
+        return value
+    parts = value.strip().split(":")
+    if len(parts) > 3:
+        return value
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        return value
+    if not all(math.isfinite(number) and number >= 0 for number in numbers):
+        return value
+    if any(number >= 60 for number in numbers[1:]):
+        return value
+    return sum(number * 60**place for place, number in enumerate(reversed(numbers)))
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(allow_inf_nan=False)]
+
+
+class Window(BaseModel):
+    """Arguments that name a part of the video; both ends may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    start_time: Seconds | None = Field(
+        default=None, description="Start of the window in seconds; the start of the video if absent"
+    )
+    end_time: Seconds | None = Field(
+        default=None, description="End of the window in seconds; the end of the video if absent"
+    )
+
+    def clamped(self, duration_s: float) -> tuple[float, float, list[str]]:
+        """Return start, end and remarks about what was changed to fit the video.
+
+        Raises
+        ------
+        ToolFailure
+            With code `invalid_window` where nothing of the video is left.
+        """
+        notes: list[str] = []
+        end_time = self.end_time
+        if end_time is not None and end_time < 0:
+            notes.append(f"end {end_time:g} s is negative and was read as the end of the video")
+            end_time = None
+        try:
+            start_s, end_s = clamp_window(self.start_time, end_time, duration_s)
+        except ValueError as error:
+            raise ToolFailure("invalid_window", str(error), retryable=True) from error
+        if self.start_time is not None and self.start_time != start_s:
+            notes.append(f"start {self.start_time:g} s was moved to {start_s:g} s")
+        if end_time is not None and end_time != end_s:
+            notes.append(f"end {end_time:g} s was moved to the end of the video, {end_s:g} s")
+        return start_s, end_s, notes
+
+
+_Schema = dict[str, JsonValue]
+
+
+def _parameters(arguments: type[BaseModel], hidden: frozenset[str]) -> dict[str, JsonValue]:
+    """Return the JSON schema of the arguments: no titles, and no nulls (leave the argument out)."""
+    schema = cast("_Schema", arguments.model_json_schema(by_alias=False))
+    properties: dict[str, JsonValue] = {}
+    for name, entry in cast("dict[str, _Schema]", schema.get("properties", {})).items():
+        if name in hidden:
+            continue
+        kinds = cast("list[_Schema]", entry.get("anyOf", []))
+        chosen = next((kind for kind in kinds if kind.get("type") != "null"), _Schema())
+        kept = {
+            key: value
+            for key, value in {**entry, **chosen}.items()
+            if key not in {"title", "anyOf"} and not (key == "default" and value is None)
+        }
+        properties[name] = kept
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": cast("list[str]", schema.get("required", [])),
+        "additionalProperties": False,
+    }
+
+
+def _explained(tool: str, error: ValidationError) -> str:
+    problems = [
+        f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}, found {item['input']!r:.80}"
+        for item in error.errors(include_url=False)
+    ]
+    return f"{tool} cannot be called with these arguments: {'; '.join(problems[:5])}"

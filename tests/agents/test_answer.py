@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taketwo.agents.answer import Answer, parse_answer
+from taketwo.benchmarks.question import VisibleQuestion
+
+
+def asked(*options: str) -> VisibleQuestion:
+    return VisibleQuestion(question_id="q", text="?", options=options, video_duration_s=None)
+
+
+FOUR = asked("red car", "blue car", "12", "None of the above")
+LETTERS = asked(*(f"thing {number}" for number in range(26)))
+NUMBERED = asked(*(f"thing {number}" for number in range(30)))
+OPEN = asked()
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ('{"answer": "B"}', 1),
+        ('```json\n{"answer": "B", "reasoning": "seen"}\n```', 1),
+        ('I think:\n```\n{"reasoning": "a {brace} \\"}\\" here", "answer": "b"}\n```', 1),
+        ('{"answer": "B. blue car"}', 1),
+        ('{"answer": "Blue Car."}', 1),
+        ('{"answer": 12}', 2),
+        ('{"answer": "None of the above"}', 3),
+        ("{'answer': 'B', 'reasoning': 'x'}", 1),
+        ('{"answer": "B", "reasoning": "cut off in the mid', 1),
+        ('{"answer": "B",}', 1),
+        ('First {"answer": "A"}, but on reflection {"answer": "B"}', 1),
+        ("FINAL ANSWER: B", 1),
+        ("**FINAL ANSWER:** B", 1),
+        ("**Final Answer**: (B)", 1),
+        ("### Final answer: \\boxed{B}", 1),
+        ("FINAL ANSWER:\n\nB", 1),
+        ("I will end with FINAL ANSWER: <label>.\nFINAL ANSWER: B) blue car", 1),
+        ("FINAL ANSWER: C) 12", 2),
+        ("FINAL ANSWER: B, because the car is blue", 1),
+        ("FINAL ANSWER: A. I saw a red one", 0),
+        ("<think>FINAL ANSWER: A</think>\nFINAL ANSWER: B", 1),
+        ("so the trace goes on FINAL ANSWER: A\n</think>\nFINAL ANSWER: B", 1),
+        ("The answer is B.", 1),
+        ("The correct answer is **B**", 1),
+        ("B", 1),
+        ("(b).", 1),
+        ("B. blue car", 1),
+        ("blue car", 1),
+        ("Option B", 1),
+    ],
+)
+def test_a_clear_commitment_is_read(text: str, index: int) -> None:
+    answer = parse_answer(text, FOUR)
+
+    assert (answer.status, answer.option_index) == ("answered", index)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I cannot determine the answer.",
+        "The answer is a red bicycle",
+        "The answer is not B",
+        "A red car drives by and then a blue one.",
+        "FINAL ANSWER: A or B",
+        "FINAL ANSWER: A, B",
+        "FINAL ANSWER: A) or B)",
+        "FINAL ANSWER: A. blue car",
+        "FINAL ANSWER: E",
+        "FINAL ANSWER:",
+        '{"answer": ["A", "B"]}',
+        '{"answer": true}',
+        '{"answer": ""}',
+        '{"answer": "A or B"}',
+        '{"answer": "A"} but no, {"answer": "not sure"}',
+        "{'answer': 'A', 'answer': 'B'}",
+        '{"verdict": "B"}',
+        "FINAL ANSWER: B\nOn reflection, FINAL ANSWER: perhaps",
+        "A - no idea",
+    ],
+)
+def test_what_is_unclear_is_unparsed_and_never_a_guess(text: str) -> None:
+    answer = parse_answer(text, FOUR)
+
+    assert (answer.status, answer.option_index) == ("unparsed", None)
+    assert answer.text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"answer": null}', "{'answer': None}", "FINAL ANSWER: None", '{"answer": "N/A"}', "none"],
+)
+@pytest.mark.parametrize("question", [FOUR, LETTERS])
+def test_null_and_none_abstain(text: str, question: VisibleQuestion) -> None:
+    assert parse_answer(text, question).status == "abstained"
+
+
+def test_none_is_an_answer_where_it_is_an_option() -> None:
+    assert parse_answer("FINAL ANSWER: none", asked("some", "None")).option_index == 1
+
+
+@given(st.integers(0, 29))
+def test_numbers_label_more_than_26_options(index: int) -> None:
+    text = f'{{"answer": "{index + 1}"}}'
+
+    assert parse_answer(text, NUMBERED).option_index == index
+    assert parse_answer(f"FINAL ANSWER: {index + 1}. thing {index}", NUMBERED).option_index == index
+
+
+def test_a_letter_labels_nothing_where_options_are_numbered() -> None:
+    assert parse_answer("FINAL ANSWER: B", NUMBERED).status == "unparsed"
+    assert parse_answer("FINAL ANSWER: 31", NUMBERED).status == "unparsed"
+
+
+def test_a_label_goes_before_an_equal_option_text() -> None:
+    question = asked("B", "A")
+
+    assert parse_answer("FINAL ANSWER: A", question).option_index == 0
+
+
+def test_two_options_of_the_same_folded_text_are_ambiguous() -> None:
+    assert parse_answer("FINAL ANSWER: car", asked("Car", "car")).status == "unparsed"
+
+
+def test_the_reasoning_is_kept() -> None:
+    from_json = parse_answer('Words. {"answer": "B", "reasoning": "it is blue"}', FOUR)
+    from_line = parse_answer("It is blue.\nFINAL ANSWER: B", FOUR)
+
+    assert (from_json.reasoning, from_line.reasoning) == ("it is blue", "It is blue.")
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "read"),
+    [
+        ('{"answer": "forty  two"}', "answered", "forty two"),
+        ('{"answer": 42}', "answered", "42"),
+        ("FINAL ANSWER: **the red door**", "answered", "the red door"),
+        ('{"answer": null}', "abstained", '{"answer": null}'),
+        ("FINAL ANSWER: none", "abstained", "FINAL ANSWER: none"),
+        ("It shows a red door.", "unparsed", "It shows a red door."),
+        ('{"answer": {"colour": "red"}}', "unparsed", '{"answer": {"colour": "red"}}'),
+    ],
+)
+def test_an_open_answer_is_the_committed_text(text: str, status: str, read: str) -> None:
+    answer = parse_answer(text, OPEN)
+
+    assert (answer.status, answer.text, answer.option_index) == (status, read, None)
+
+
+@given(st.text(alphabet=st.sampled_from("{}\"\\: answerABfinl,[]()*\n'`1."), max_size=80))
+def test_no_text_breaks_the_parser_and_reading_twice_is_the_same(text: str) -> None:
+    assert parse_answer(text, FOUR) == parse_answer(text, FOUR)
+
+
+def test_only_an_answered_one_carries_an_option() -> None:
+    with pytest.raises(ValueError, match="status 'limit' cannot carry an option"):
+        Answer(status="limit", text="", option_index=0)
