@@ -169,9 +169,11 @@ class Plan:
 
     `seed` is the root of every draw of ours. `cells` and `connections` are how many cells and how
     many requests per model run at once. `retries` and `timeout_s` hold for one model request.
-    `packages` are the versions that were installed, `code_sha256` is the hash of our own sources.
+    `packages` are the versions that were installed, `code_sha256` is the hash of our own sources
+    that a cell runs through.
     `prices` are US dollars per million tokens by model name (`input`, `output`), `prices_date` the
-    day they were read. `created` is left out of the hash.
+    day they were read. `created` and `study_file`, where the study was written, are left out of
+    the hash.
     """
 
     study: str
@@ -196,10 +198,16 @@ class Plan:
         default_factory=dict[str, Mapping[str, float]]
     )
     prices_date: str | None = None
+    study_file: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the plan as it stands in `plan.json`, its own hash included."""
-        return {**self._hashed(), "created": self.created, "sha256": self.sha256}
+        return {
+            **self._hashed(),
+            "created": self.created,
+            "study_file": self.study_file,
+            "sha256": self.sha256,
+        }
 
     def _hashed(self) -> dict[str, JsonValue]:
         return {

@@ -1,0 +1,114 @@
+"""The state of every question's media: on the day of freezing, and again before an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from taketwo.benchmarks.availability import MediaState, media_states
+from taketwo.benchmarks.benchmark import Benchmark
+from taketwo.benchmarks.question import Question
+from taketwo.executions.plan import PlannedQuestion
+from taketwo.media.video import VideoInfo, file_sha256
+
+__all__ = ["MediaChange", "media_now", "planned_questions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediaChange:
+    """Media of a question with other bytes than the plan has."""
+
+    question_id: str
+    what: str
+    path: str
+    planned_sha256: str | None
+    found_sha256: str | None
+
+
+def planned_questions(
+    benchmark: Benchmark, probe: Callable[[Path], VideoInfo]
+) -> tuple[PlannedQuestion, ...]:
+    """Return the questions of a benchmark with the identity and the state of their media.
+
+    A duration that the data set does not give is filled in from the file.
+    """
+    subtitles = _hashes(question.subtitles_path for question in benchmark.questions)
+    return tuple(
+        _planned(question, state, subtitles)
+        for question, state in zip(benchmark.questions, media_states(benchmark, probe), strict=True)
+    )
+
+
+def media_now(
+    planned: tuple[PlannedQuestion, ...], questions: Mapping[str, Question]
+) -> tuple[tuple[PlannedQuestion, ...], tuple[MediaChange, ...]]:
+    """Return the planned questions as their media are now, and the media that have other bytes.
+
+    `questions` are the questions as loaded now, by id; their paths are used, so that a study and
+    its videos may move. Media that were there and are gone make the question `missing`, a loss of
+    availability and not a change. What was missing or unreadable when the plan was frozen stays
+    so: nothing is known about its bytes.
+    """
+    expected = [item for item in planned if item.availability == "available"]
+    current = [questions.get(item.question.question_id, item.question) for item in expected]
+    videos = _hashes(question.video_path for question in current)
+    subtitles = _hashes(question.subtitles_path for question in current)
+    changes: list[MediaChange] = []
+    found: dict[str, PlannedQuestion] = {}
+    for item, question in zip(expected, current, strict=True):
+        reason: str | None = None
+        media = [("video", question.video_path, item.video_sha256, videos)]
+        if question.subtitles_path is not None:
+            media.append(("subtitles", question.subtitles_path, item.subtitles_sha256, subtitles))
+        for what, path, before, hashes in media:
+            after = hashes[path]
+            if after is None:
+                reason = reason or f"gone since the plan was frozen: {what} {path}"
+            elif after != before:
+                changes.append(
+                    MediaChange(
+                        question_id=question.question_id,
+                        what=what,
+                        path=path,
+                        planned_sha256=before,
+                        found_sha256=after,
+                    )
+                )
+        located = replace(
+            item.question, video_path=question.video_path, subtitles_path=question.subtitles_path
+        )
+        found[question.question_id] = replace(
+            item,
+            question=located,
+            availability="available" if reason is None else "missing",
+            reason=reason,
+        )
+    now = tuple(found.get(item.question.question_id, item) for item in planned)
+    return now, tuple(changes)
+
+
+def _planned(
+    question: Question, state: MediaState, subtitles: Mapping[str, str | None]
+) -> PlannedQuestion:
+    if question.video_duration_s is None and state.video_duration_s is not None:
+        question = replace(question, video_duration_s=state.video_duration_s)
+    return PlannedQuestion(
+        question=question,
+        question_sha256=question.content_sha256,
+        video_sha256=state.video_sha256,
+        subtitles_sha256=(
+            None if question.subtitles_path is None else subtitles[question.subtitles_path]
+        ),
+        availability=state.state,
+        reason=state.reason,
+    )
+
+
+def _hashes(paths: Iterable[str | None]) -> dict[str, str | None]:
+    """Return the hash of every file by path, None for one that is not there; each is read once."""
+    found: dict[str, str | None] = {}
+    for path in paths:
+        if path is not None and path not in found:
+            found[path] = file_sha256(Path(path)) if Path(path).is_file() else None
+    return found

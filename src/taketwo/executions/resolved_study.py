@@ -1,0 +1,173 @@
+"""A study file with every name resolved: arms, benchmark, judge, prices; all problems told at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from taketwo.agents.catalog import AgentSpec
+from taketwo.benchmarks.benchmark import Benchmark
+from taketwo.benchmarks.canonical import sha256_of_text
+from taketwo.benchmarks.catalog import load_benchmark
+from taketwo.errors import RequestError, TaketwoError
+from taketwo.executions.arms import ArmDraft, resolve_arms
+from taketwo.executions.environment import code_sha256, package_versions, source_sha256
+from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
+from taketwo.executions.prices import Prices, resolve_prices
+from taketwo.executions.rule import Rule
+from taketwo.executions.study_file import RuleSection, StudyFile, read_study_file
+from taketwo.tools.catalog import tool_prompts, tools_sha256
+
+__all__ = ["ResolvedStudy", "prompt_hashes", "resolve_study"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedStudy:
+    """A study file with every name resolved, before its media are looked at."""
+
+    study: StudyFile
+    arms: tuple[ArmDraft, ...]
+    benchmark: Benchmark
+    judge: ModelSpec | None
+    prices: Prices
+
+    def plan(self, questions: tuple[PlannedQuestion, ...], *, now: str, seed: int) -> Plan:
+        """Return the plan of this study on `questions`."""
+        sections = self.study.sections
+        arms = tuple(_arm(draft) for draft in self.arms)
+        models = {model.name for arm in arms for model in arm.models.values()}
+        priced = models | ({self.judge.name} if self.judge is not None else set[str]())
+        return Plan(
+            study=sections.study or "",
+            created=now,
+            seed=seed,
+            executions=sections.executions,
+            benchmark=self.benchmark.name,
+            benchmark_version=self.benchmark.version,
+            benchmark_sha256=self.benchmark.fingerprint,
+            questions=questions,
+            arms=arms,
+            rule=_rule(sections.rule),
+            judge=self.judge,
+            cells=sections.cells,
+            connections=sections.connections,
+            retries=sections.retries,
+            timeout_s=sections.timeout_s,
+            provider_seeds=sections.provider_seeds,
+            code_sha256=code_sha256(),
+            packages=package_versions(models),
+            prices={name: one for name, one in self.prices.models.items() if name in priced},
+            prices_date=self.prices.date,
+            study_file=str(self.study.path.resolve()),
+        )
+
+
+def resolve_study(study_yaml: Path) -> ResolvedStudy:
+    """Return a study file with every name resolved.
+
+    Raises
+    ------
+    RequestError
+        If the file is no YAML mapping, or with all problems of the study by line.
+    DataError
+        If the benchmark's own files cannot be used.
+    """
+    study = read_study_file(study_yaml)
+    arms = resolve_arms(study)
+    prices = resolve_prices(study)
+    judge = _judge(study)
+    benchmark = _benchmark(study)
+    if benchmark is not None and judge is None:
+        _require_no_judge(study, benchmark)
+    study.problems.raise_if_any()
+    if benchmark is None:
+        raise RequestError(f"{study_yaml}: the study names no benchmark")
+    return ResolvedStudy(study=study, arms=arms, benchmark=benchmark, judge=judge, prices=prices)
+
+
+def prompt_hashes(spec: AgentSpec, options: BaseModel) -> dict[str, str]:
+    """Return the hash of every prompt template that an agent and its tools send, by role.
+
+    Templates of tools that are not among the agent's own stand as `ROLE of tools`. A third-party
+    agent (`module:callable`) also has the hash of its source file, as `source`.
+    """
+    hashes = {name: sha256_of_text(text) for name, text in spec.prompts(options).items()}
+    for role, text in tool_prompts(spec.tools(options)).items():
+        found = sha256_of_text(text)
+        if found not in hashes.values():
+            hashes[f"{role} of tools"] = found
+    if ":" in spec.name:
+        source = source_sha256(spec.name.split(":", 1)[0])
+        if source is not None:
+            hashes["source"] = source
+    return hashes
+
+
+def _benchmark(study: StudyFile) -> Benchmark | None:
+    section = study.sections.benchmark
+    if section is None or not section.name:
+        return None
+    try:
+        return load_benchmark(section.spec, base=study.folder)
+    except RequestError as error:
+        study.problems.add(("benchmark",), str(error))
+    except TaketwoError as error:
+        if not len(study.problems):
+            raise
+        study.problems.add(("benchmark",), str(error))
+    return None
+
+
+def _judge(study: StudyFile) -> ModelSpec | None:
+    model = study.sections.models.judge
+    if model is None:
+        return None
+    if not model.name:
+        study.problems.add(("models", "judge"), "missing name; write provider/model")
+    return model.spec()
+
+
+def _require_no_judge(study: StudyFile, benchmark: Benchmark) -> None:
+    """Note the open questions that nobody could score: no list of accepted answers and no judge."""
+    waiting = [
+        question.question_id
+        for question in benchmark.questions
+        if question.format == "open" and not question.accepted_answers
+    ]
+    if waiting:
+        study.problems.add(
+            ("models",),
+            f"{len(waiting)} open questions list no accepted answers, first {waiting[0]!r}, and no "
+            "judge is named; add judge: provider/model, or accepted answers to the questions",
+        )
+
+
+def _arm(draft: ArmDraft) -> Arm:
+    tools = draft.spec.tools(draft.options)
+    return Arm(
+        name=draft.name,
+        agent=draft.spec.name,
+        baseline=draft.baseline,
+        options=draft.options_json,
+        models=draft.models,
+        sampling=draft.sampling,
+        limits=draft.limits,
+        tools=tools,
+        prompts=prompt_hashes(draft.spec, draft.options),
+        tools_sha256=tools_sha256(tools),
+        factors=draft.factors,
+    )
+
+
+def _rule(section: RuleSection) -> Rule:
+    return Rule(
+        primary=tuple(section.primary),
+        level=section.level,
+        cluster=section.cluster,
+        population=section.population,
+        missing=section.missing,
+        margins={str(name): margin for name, margin in section.margins.items()},
+        attempts=section.attempts,
+    )
