@@ -1,0 +1,38 @@
+"""`taketwo report`: report.html, tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from taketwo.cli.compare import drift_option, missing_option
+from taketwo.executions.rule import Missing
+from taketwo.study import write_report
+
+__all__ = ["command"]
+
+
+@click.command("report")
+@click.argument("study", type=click.Path(path_type=Path))
+@missing_option
+@drift_option
+def command(study: Path, missing: Missing | None, allow_drift: bool) -> None:
+    """Write the report, tables and figures of a study.
+
+    STUDY is a study folder or its YAML file. Writes report.html (one file, no network needed),
+    tables/ (Markdown, LaTeX, CSV) and figures/ (SVG, PNG, PDF, Vega-Lite) into the study's folder.
+
+    \b
+    Exit status
+      0  written
+      2  the executions differ in what should be held fixed, or bad usage
+      3  the table does not allow a comparison (the message says which rows)
+
+    \b
+    Example
+      taketwo report studies/march.yaml
+    """
+    files = write_report(study, missing=missing, allow_drift=allow_drift)
+    click.echo(files.html)
+    click.echo(f"{len(files.tables)} tables, {len(files.figures)} figures", err=True)
