@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import polars as pl
 
 from taketwo.errors import InvalidResults
 from taketwo.executions.rule import METRICS, Metric
+from taketwo.media.store import write_atomically
 from taketwo.scores.judgements import ScoreStatus
 
 __all__ = [
@@ -95,6 +98,13 @@ class Outcomes:
         missing = [column.name for column in COLUMNS if column.name not in self.frame.columns]
         if missing:
             raise InvalidResults(f"the outcomes table lacks the columns {', '.join(missing)}")
+        mistyped = [
+            f"{column.name} is {self.frame.schema[column.name]}, not {column.dtype}"
+            for column in COLUMNS
+            if self.frame.schema[column.name] not in {column.dtype, pl.Null()}
+        ]
+        if mistyped:
+            raise InvalidResults(f"the outcomes table has wrong types: {'; '.join(mistyped)}")
         key = ["arm", "execution", "question_id"]
         repeated = self.frame.group_by(key).len().filter(pl.col("len") > 1).sort(key)
         if repeated.height:
@@ -114,6 +124,12 @@ class Outcomes:
             if column.len() and not column.is_finite().all():
                 raise InvalidResults(f"{metric} has values that are not finite; leave them null")
 
+    def write(self, path: Path) -> None:
+        """Write the table as Parquet; the file appears whole or not at all."""
+        buffer = io.BytesIO()
+        self.frame.write_parquet(buffer, metadata={"format": FORMAT})
+        write_atomically(path, buffer.getvalue())
+
     def to_polars(self) -> pl.DataFrame:
         """Return the table."""
         return self.frame
@@ -132,10 +148,22 @@ def read_outcomes(path: Path) -> Outcomes:
         If it is missing, not Parquet, or violates the table's declaration.
     """
     try:
-        return Outcomes(pl.read_parquet(path))
+        found = pl.read_parquet_metadata(path).get("format", FORMAT)
+        frame = pl.read_parquet(path)
     except FileNotFoundError as error:
         raise InvalidResults(
             f"{path}: no such outcomes table; make it with: taketwo score STUDY"
         ) from error
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise InvalidResults(f"{path}: not a readable outcomes table ({error})") from error
+    match = re.fullmatch(r"taketwo\.outcomes/(\d+)", found)
+    if match is None:
+        raise InvalidResults(f"{path}: format is {found!r}, expected {FORMAT!r}")
+    if int(match[1]) > 1:
+        raise InvalidResults(
+            f"{path}: written by a newer version ({found}); this one reads {FORMAT}"
+        )
+    try:
+        return Outcomes(frame)
+    except InvalidResults as error:
+        raise InvalidResults(f"{path}: {error}") from error

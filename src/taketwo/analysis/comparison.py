@@ -1,0 +1,210 @@
+"""Every number that a study can claim, with the diagnostics that qualify it; what a report reads.
+
+Effects are method minus baseline, in the metric's own unit (accuracy: a fraction, not points).
+The records of one metric's numbers are in `effects`, those of the population in `population`; all
+of them can be imported from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from taketwo.analysis.effects import (
+    Bounds,
+    Effect,
+    Equivalence,
+    HypothesisTest,
+    Interval,
+    Mcnemar,
+    Movement,
+    Sensitivity,
+    Shift,
+)
+from taketwo.analysis.population import CellCount, ClusterAccount, Loss, LossStep, Population
+from taketwo.analysis.verdict import Flag, PaperLabel, Verdict
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.errors import InvalidResults
+from taketwo.executions.rule import Metric, Rule
+
+__all__ = [
+    "FORMAT",
+    "Bounds",
+    "CellCount",
+    "ClusterAccount",
+    "Comparison",
+    "Counts",
+    "Effect",
+    "Equivalence",
+    "Flag",
+    "HypothesisTest",
+    "Interval",
+    "Kind",
+    "Loss",
+    "LossStep",
+    "Mcnemar",
+    "MetricComparison",
+    "MetricMean",
+    "Movement",
+    "NotMeasured",
+    "PairComparison",
+    "PaperLabel",
+    "Population",
+    "Sensitivity",
+    "Shift",
+    "Verdict",
+]
+
+FORMAT = "taketwo.comparison/1"
+
+Kind = Literal["binary", "continuous"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricComparison:
+    """One metric of one pair of arms.
+
+    `n` is the number of questions in every effect (each effect carries its own as well), `dropped`
+    the ids of the population that have no value of this metric in some cell. `omnibus` tests that
+    all executions have the same effect, by question; `headline_omnibus` in the headline's way; their
+    `p_holm` is over the primary family (None for metrics outside it). `s_k` is the standard
+    deviation of the effects over executions, `s_k_note` how far to trust it, `ratio_to_se` it over
+    the mean standard error inside an execution. `swing` is the largest minus the smallest effect and
+    `swing_between` the executions that attain it, the larger effect first.
+    """
+
+    metric: Metric
+    unit: str
+    kind: Kind
+    primary: bool
+    headline: str
+    n: int
+    n_clusters: int
+    dropped: tuple[str, ...]
+    dropped_reason: str | None
+    executions: tuple[Effect, ...]
+    shifts: tuple[Shift, ...]
+    omnibus: HypothesisTest | None
+    headline_omnibus: HypothesisTest | None
+    reversal: HypothesisTest | None
+    movements: tuple[Movement, ...]
+    s_k: float | None
+    s_k_note: str
+    swing: float | None
+    swing_between: tuple[int, int] | None
+    mean_se: float | None
+    ratio_to_se: float | None
+    equivalence: Equivalence | None
+    sensitivity: Sensitivity | None
+    verdict: Verdict
+    verdict_text: str
+    paper_label: PaperLabel | None
+    sentence: str
+    flags: tuple[Flag, ...]
+    flag_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotMeasured:
+    """A metric without a value where one is needed; it gets no verdict, but counts in the family."""
+
+    metric: Metric
+    primary: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How many of the `of` primary metrics with a verdict kept their sign, and how many shifted.
+
+    `sign_preserved` goes by point estimates, as in the REPAIR paper; `supported_sign_preserved`
+    asks for the same supported sign in every execution.
+    """
+
+    of: int
+    declared: int
+    sign_preserved: int
+    supported_sign_preserved: int
+    shifted: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairComparison:
+    """A method against its baseline; None for `counts` where there is one execution only."""
+
+    baseline: str
+    method: str
+    alignment: Literal["blocked", "arbitrary"]
+    metrics: Mapping[str, MetricComparison]
+    not_measured: tuple[NotMeasured, ...]
+    counts: Counts | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricMean:
+    """The mean of a metric over the cells of one arm in one execution, population of the study."""
+
+    arm: str
+    execution: int
+    metric: Metric
+    n: int
+    mean: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Every number of a study. `not_as_planned` lists what departs from the frozen rule.
+
+    `not_known` says in plain words what this many executions cannot tell.
+    """
+
+    study: str
+    rule: Rule
+    arms: tuple[str, ...]
+    executions: tuple[int, ...]
+    seed: int
+    draws: int
+    population: Population
+    means: tuple[MetricMean, ...]
+    comparisons: tuple[PairComparison, ...]
+    not_as_planned: tuple[str, ...] = ()
+    not_known: str | None = None
+    format: str = FORMAT
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the comparison as it stands in `comparison.json`."""
+        dumped = _adapter().dump_python(self, mode="json", by_alias=True)
+        return cast("dict[str, JsonValue]", dumped)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, JsonValue]) -> Comparison:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        InvalidResults
+            If the record has another format or lacks a field.
+        """
+        found = record.get("format")
+        if found != FORMAT:
+            raise InvalidResults(
+                f"a comparison of format {found!r} cannot be read; known: {FORMAT}"
+            )
+        try:
+            return _adapter().validate_python(record)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InvalidResults(
+                f"the comparison has {error.error_count()} unusable fields, "
+                f"first {where}: {first['msg']}"
+            ) from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Comparison]:
+    return TypeAdapter(Comparison)

@@ -1,0 +1,246 @@
+"""What qualifies a number: flags with their reasons, and sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from taketwo.analysis.denominators import effect_bounds
+from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Sensitivity, Shift
+from taketwo.analysis.verdict import Flag, Verdict
+from taketwo.executions.rule import Metric
+from taketwo.outcomes.pairing import PairedOutcomes
+from taketwo.stats.paired import discordant
+
+__all__ = ["differential_missingness", "flags_of", "not_known", "sentence_of"]
+
+FEW_VIDEOS = 50
+GIANT_SHARE = 0.1
+UNITS: Mapping[Metric, str] = {
+    "accuracy": "points",
+    "trajectory_score": "points of 100",
+    "mc_rate": "points",
+    "turns": "turns",
+    "visible_calls": "visible calls",
+    "primitive_ops": "primitive operations",
+    "latency_s": "s",
+    "tokens": "tokens",
+    "cost_usd": "US dollars",
+}
+TEMPLATES: Mapping[Verdict, str] = {
+    "directional_reversal": (
+        "{values}: supported in opposite directions, so which arm is ahead depends on the execution"
+    ),
+    "opposite_signs_not_confirmed": (
+        "{values}: both signs are supported somewhere, but no more than chance produces among "
+        "this many executions"
+    ),
+    "magnitude_shift": (
+        "{values}: the direction holds in every execution, the size does not (shift {shift})"
+    ),
+    "no_shift_detected": (
+        "{values}: the direction holds in every execution and no shift was detected "
+        "({shift}), which is not evidence that the size is the same"
+    ),
+    "equivalent": (
+        "{values}: the direction holds in every execution and the size stays within the margin "
+        "declared beforehand"
+    ),
+    "attenuation": (
+        "{values}: supported at first, no longer supported in the last execution, and the "
+        "change itself is established (shift {shift})"
+    ),
+    "emergence": (
+        "{values}: not supported at first, supported in the last execution, and the change "
+        "itself is established (shift {shift})"
+    ),
+    "intermittent": (
+        "{values}: supported in some executions only, and the effect does differ between "
+        "executions (shift {shift})"
+    ),
+    "not_reproduced": (
+        "{values}: supported in some executions only, while the difference between executions is "
+        "within question noise (shift {shift}); this decides nothing either way"
+    ),
+    "shift_without_effect": (
+        "{values}: supported in no execution, yet the effect differs between executions "
+        "(shift {shift})"
+    ),
+    "unsupported": "{values}: no effect is supported in any execution, and no shift was detected",
+    "not_testable": "{values}: no test is possible, see the reasons beside the numbers",
+    "single_execution": (
+        "{values}: one execution says what happened once; whether it would happen again is not "
+        "known"
+    ),
+}
+
+
+def sentence_of(
+    metric: Metric,
+    method: str,
+    baseline: str,
+    effects: Sequence[Effect],
+    test: HypothesisTest | None,
+    verdict: Verdict,
+) -> str:
+    """Return what happened to a metric, in one sentence with its numbers."""
+    values = ", ".join(
+        f"{_signed(metric, effect.effect)} in K{effect.execution}"
+        f"{'' if effect.supported else ' (interval covers zero)'}"
+        for effect in effects
+    )
+    sentence = TEMPLATES[verdict].format(values=values, shift=_shift_text(test))
+    return f"{method} minus {baseline}: {sentence}."
+
+
+def _signed(metric: Metric, value: float) -> str:
+    scale = 100 if metric in {"accuracy", "mc_rate"} else 1
+    return f"{scale * value:+.3g} {UNITS[metric]}"
+
+
+def _shift_text(test: HypothesisTest | None) -> str:
+    if test is None or test.p is None:
+        return "not testable"
+    if test.p_holm is None:
+        return f"p = {test.p:.2g}, not in the primary family"
+    return f"Holm-adjusted p = {test.p_holm:.2g}"
+
+
+def flags_of(
+    *,
+    verdict: Verdict,
+    shift: bool | None,
+    level: float,
+    effects: Sequence[Effect],
+    shifts: Sequence[Shift],
+    omnibus: HypothesisTest | None,
+    headline_omnibus: HypothesisTest | None,
+    sensitivity: Sensitivity | None,
+    clusters: tuple[int, float] | None,
+    missingness: str | None,
+) -> dict[Flag, str]:
+    """Return the flags of a metric, each with its reason.
+
+    `clusters` is the number of videos and the share of the largest, None where no video holds
+    several questions; `missingness` the reason of differential missingness, if any.
+    """
+    found: dict[Flag, str] = {}
+    borderline = _borderline(effects, omnibus, headline_omnibus, level=level)
+    if borderline:
+        found["BORDERLINE"] = borderline
+    if sensitivity is not None and _differs(sensitivity, effects, verdict):
+        found["MATCHING_SENSITIVE"] = (
+            "on all questions that each execution has by itself the sign, the support or the "
+            f"verdict differs ({sensitivity.verdict})"
+        )
+    if clusters is not None and (clusters[0] < FEW_VIDEOS or clusters[1] > GIANT_SHARE):
+        found["FEW_CLUSTERS"] = (
+            f"{clusters[0]} videos, the largest with {clusters[1]:.0%} of the questions: the "
+            "percentile bootstrap over videos is too short here, CR2 decides"
+        )
+    constant = [
+        f"K{effect.execution}"
+        for effect in effects
+        if effect.headline.se == 0 or effect.t_interval.se == 0
+    ]
+    constant += [
+        f"K{shift.earlier}-K{shift.later}"
+        for shift in shifts
+        if shift.headline.se == 0 or shift.t_interval.se == 0
+    ]
+    if constant:
+        found["ZERO_VARIANCE"] = (
+            f"every question has the same difference in {', '.join(constant)}: the interval is "
+            "a point and p is that of the exact sign-flip"
+        )
+    if verdict == "directional_reversal" and shift is not True:
+        found["SHIFT_NOT_CONFIRMED"] = (
+            "the signs differ, but the adjusted test of the shift does not reject"
+        )
+    if missingness:
+        found["DIFFERENTIAL_MISSINGNESS"] = missingness
+    return found
+
+
+def _differs(sensitivity: Sensitivity, effects: Sequence[Effect], verdict: Verdict) -> bool:
+    signs = [None if value is None else int(np.sign(value)) for value in sensitivity.effects]
+    return sensitivity.verdict != verdict or signs != [effect.sign for effect in effects]
+
+
+def _borderline(
+    effects: Sequence[Effect],
+    omnibus: HypothesisTest | None,
+    headline: HypothesisTest | None,
+    *,
+    level: float,
+) -> str:
+    """Return where another test of the same number decides otherwise than the headline."""
+    told: list[str] = []
+    for effect in effects:
+        if effect.headline.low is None:
+            continue
+        others = {
+            "percentile bootstrap": _excludes_zero(effect.low, effect.high),
+            "cluster percentile bootstrap": _interval_excludes(effect.clustered),
+            "Tango interval": _interval_excludes(effect.tango),
+            "exact McNemar": effect.mcnemar and effect.mcnemar.exact_p <= 1 - level,
+        }
+        against = [name for name, other in others.items() if other not in {None, effect.supported}]
+        if against:
+            told.append(f"K{effect.execution}: {', '.join(against)}")
+    if omnibus is not None and headline is not None:
+        p = [test.p if test.p_holm is None else test.p_holm for test in (omnibus, headline)]
+        if None not in p and len({value is not None and value <= 1 - level for value in p}) == 2:
+            told.append("shift: the test by question")
+    return f"decided otherwise than the headline by {'; '.join(told)}" if told else ""
+
+
+def _excludes_zero(low: float | None, high: float | None) -> bool | None:
+    return None if low is None or high is None else low > 0 or high < 0
+
+
+def _interval_excludes(interval: Interval | None) -> bool | None:
+    return None if interval is None else _excludes_zero(interval.low, interval.high)
+
+
+def differential_missingness(paired: PairedOutcomes, method: str, *, level: float) -> str | None:
+    """Return why failures may favour one arm, or None.
+
+    Failures differ where an exact mid-p McNemar test on "the cell failed" rejects in an execution,
+    or where the arms fail unequally often and the worst case changes the sign of the effect.
+    """
+    arms = [paired.arms.index(paired.baselines[method]), paired.arms.index(method)]
+    for k, execution in enumerate(paired.executions):
+        counted = paired.eligible[:, k]
+        base, other = (paired.failed[counted, arm, k].astype(np.float64) for arm in arms)
+        if base.sum() == other.sum():
+            continue
+        test = discordant(other, base)
+        told = (
+            f"K{execution}: {other.sum():.0f} failed cells of {method!r} against "
+            f"{base.sum():.0f} of {paired.baselines[method]!r}"
+        )
+        if test.mid_p <= 1 - level:
+            return f"{told} (p = {test.mid_p:.2g}, McNemar mid-p)"
+        bounds = effect_bounds(paired, method, k)
+        if bounds is not None and bounds.low <= 0 <= bounds.high:
+            return f"{told}; at their worst they could undo or turn the accuracy effect"
+    return None
+
+
+def not_known(executions: int) -> str | None:
+    """Return what a study of this many executions cannot tell, None from four on."""
+    if executions == 1:
+        return (
+            "One execution shows what happened once. Its intervals cover which questions were "
+            "drawn, not what another run of the same agents would give: whether direction or size "
+            "of an effect would reproduce is not known. Run a second execution to find out."
+        )
+    if executions < 4:
+        return (
+            f"{executions} executions can show that an effect moved, not how much it usually "
+            "moves: the spread between executions is descriptive here, and nothing is said of "
+            "the next one."
+        )
+    return None

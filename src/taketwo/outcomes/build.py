@@ -1,0 +1,220 @@
+"""From trajectories and judgements to the table of outcomes: a row for every planned cell.
+
+A value that nobody reported or that is not defined is null, never 0: an error has no accuracy, a
+model without a price has no cost, a cell that did not run took no time at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from taketwo.errors import InvalidResults
+from taketwo.executions.manifest import availability_of
+from taketwo.executions.plan import Plan
+from taketwo.executions.prices import cost_usd
+from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
+from taketwo.outcomes.table import COLUMNS, Outcomes, ScoreStatus
+
+__all__ = ["Label", "LabelOf", "outcomes_of"]
+
+_WRONG: frozenset[RunStatus] = frozenset({"abstained", "unparsed", "limit"})
+"""Without an answer, by the agent's own doing: counts as wrong."""
+
+_FAILED: frozenset[RunStatus] = frozenset({
+    "agent_error",
+    "provider_error",
+    "media_error",
+    "not_run",
+})
+
+
+class Label(NamedTuple):
+    """What judging made of an answer: its status, and 1.0 for right, 0.0 for wrong, else None."""
+
+    status: ScoreStatus
+    accuracy: float | None
+
+
+LabelOf = Callable[[str, Trajectory], tuple[ScoreStatus, float | None]]
+"""Judges the answer of an answered cell: question id and trajectory in, status and accuracy out."""
+
+
+def outcomes_of(
+    plan: Plan, trajectories: Sequence[Trajectory], label_of: LabelOf | None = None
+) -> Outcomes:
+    """Return the outcomes of all planned cells.
+
+    Parameters
+    ----------
+    plan
+        The study's plan: arms, questions, executions and prices.
+    trajectories
+        At most one per cell; cells without one are `not_run`.
+    label_of
+        Says whether an answer is right; asked for cells with status `answered` only. Without it,
+        multiple-choice answers are matched by option and open ones stay `not_judged`.
+
+    Raises
+    ------
+    InvalidResults
+        If a trajectory is of no planned cell, a cell has two, or a label contradicts itself.
+    """
+    judge = _by_option(plan) if label_of is None else label_of
+    by_cell = _by_cell(plan, trajectories)
+    rows: list[dict[str, object]] = []
+    for execution in range(1, plan.executions + 1):
+        for planned in plan.questions:
+            for arm in plan.arms:
+                key = (arm.name, planned.question.question_id, execution)
+                cell = by_cell.get(key) or Trajectory(
+                    arm=key[0], question_id=key[1], execution=execution, run_status="not_run"
+                )
+                rows.append(_row(plan, cell, judge))
+    schema = {column.name: column.dtype for column in COLUMNS}
+    return Outcomes(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _by_cell(
+    plan: Plan, trajectories: Sequence[Trajectory]
+) -> dict[tuple[str, str, int], Trajectory]:
+    arms = {arm.name for arm in plan.arms}
+    questions = {planned.question.question_id for planned in plan.questions}
+    cells: dict[tuple[str, str, int], Trajectory] = {}
+    for item in trajectories:
+        key = (item.arm, item.question_id, item.execution)
+        is_planned = item.arm in arms and item.question_id in questions
+        if not is_planned or not 1 <= item.execution <= plan.executions:
+            raise InvalidResults(
+                f"trajectory {item.sample_id!r} of K{item.execution} is of no planned cell; the "
+                f"plan has {len(arms)} arms, {len(questions)} questions, {plan.executions} executions"
+            )
+        if key in cells:
+            raise InvalidResults(f"cell {item.sample_id!r} of K{item.execution} occurs twice")
+        cells[key] = item
+    return cells
+
+
+def _by_option(plan: Plan) -> LabelOf:
+    def label(question_id: str, trajectory: Trajectory) -> tuple[ScoreStatus, float | None]:
+        truth = plan.planned(question_id).question.answer_index
+        if truth is None or trajectory.answer_index is None:
+            return "not_judged", None
+        return "scored", float(trajectory.answer_index == truth)
+
+    return label
+
+
+def _label(cell: Trajectory, judge: LabelOf) -> Label:
+    if cell.run_status in _FAILED:
+        return Label("not_judged", None)
+    if cell.run_status in _WRONG:
+        return Label("scored", 0.0)
+    label = Label(*judge(cell.question_id, cell))
+    if (label.status == "scored") != (label.accuracy is not None):
+        raise InvalidResults(
+            f"the label of {cell.sample_id!r} in K{cell.execution} contradicts itself: status "
+            f"{label.status!r} with accuracy {label.accuracy!r}"
+        )
+    return label
+
+
+def _row(plan: Plan, cell: Trajectory, judge: LabelOf) -> dict[str, object]:
+    arm = plan.arm(cell.arm)
+    question = plan.planned(cell.question_id).question
+    label = _label(cell, judge)
+    failure = cell.failure
+    return {
+        "arm": cell.arm,
+        "baseline": arm.baseline,
+        "execution": cell.execution,
+        "question_id": cell.question_id,
+        "video_id": question.video_id,
+        "availability": availability_of(plan, cell),
+        "run_status": cell.run_status,
+        "score_status": label.status,
+        "forced": cell.forced,
+        "answer_index": cell.answer_index,
+        "answer_text": cell.answer_text or None,
+        "failure": None if failure is None else f"{failure.cause}: {failure.message}",
+        "attempts": cell.attempts,
+        "log": None if cell.log is None else f"K{cell.execution}/{cell.log}",
+        "accuracy": label.accuracy,
+        "trajectory_score": None,
+        "mc_rate": None,
+        **_effort(plan, cell),
+        "factors": _json(arm.factors),
+        "attributes": _json(question.attributes),
+    }
+
+
+def _effort(plan: Plan, cell: Trajectory) -> dict[str, object]:
+    """Return what the cell used. A cell that ended in an error has no comparable effort: null."""
+    calls = [call for call in cell.model_calls if call.error is None]
+    billed = [call for call in cell.model_calls if call.error is None or call.input_tokens is not None]
+    is_complete = cell.run_status not in _FAILED
+    tokens_in, tokens_out = _tokens(billed)
+    primitives = cell.primitives
+
+    def count(number: float | None) -> float | None:
+        return float(number) if is_complete and number is not None else None
+
+    return {
+        "turns": count(sum(call.role == "orchestrator" for call in calls)),
+        "visible_calls": count(len(cell.tool_calls)),
+        "primitive_ops": count(len(primitives)),
+        "latency_s": count(cell.latency_s),
+        "tokens": count(
+            None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
+        ),
+        "cost_usd": count(_cost(plan, billed)),
+        "primitive_ops_succeeded": count(sum(item.succeeded for item in primitives)),
+        "primitive_ops_shared": count(sum(item.freshness == "shared" for item in primitives)),
+        "frames": count(sum(len(call.media_sha256) for call in calls)),
+        "latency_wall_s": count(cell.latency_wall_s),
+        "input_tokens": count(tokens_in),
+        "output_tokens": count(tokens_out),
+        "tokens_by_role": _json(_tokens_by_role(billed)) if is_complete else None,
+    }
+
+
+def _tokens(calls: Sequence[ModelCall]) -> tuple[int | None, int | None]:
+    """Return the sums of input and output tokens; None where one call does not report them."""
+    if not calls:
+        return None, None
+    used_in = [call.input_tokens for call in calls]
+    used_out = [call.output_tokens for call in calls]
+    return _sum(used_in), _sum(used_out)
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _tokens_by_role(calls: Sequence[ModelCall]) -> dict[str, dict[str, int | None]]:
+    roles = sorted({call.role for call in calls})
+    used = {role: _tokens([call for call in calls if call.role == role]) for role in roles}
+    return {role: {"input": sums[0], "output": sums[1]} for role, sums in used.items()}
+
+
+def _cost(plan: Plan, calls: Sequence[ModelCall]) -> float | None:
+    """Return the cost of all calls by the plan's prices; None where one has no price or no usage."""
+    if not calls:
+        return None
+    total = 0.0
+    for call in calls:
+        if call.input_tokens is None or call.output_tokens is None:
+            return None
+        cost = cost_usd(plan.prices, call.model, call.input_tokens, call.output_tokens)
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(dict(value), sort_keys=True, ensure_ascii=False)

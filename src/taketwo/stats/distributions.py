@@ -1,0 +1,69 @@
+"""Tails, quantiles and roots from SciPy, with types: the one place where its untyped names are used."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportArgumentType=false
+# SciPy ships without type information.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special, stats
+
+__all__ = [
+    "binomial_cdf",
+    "binomial_masses",
+    "chi2_quantile",
+    "chi2_tail",
+    "f_tail",
+    "normal_quantile",
+    "root_between",
+    "t_quantile",
+    "t_tail",
+]
+
+
+def t_tail(t: float, df: float) -> float:
+    """Return P(T > t) of Student's t."""
+    return float(special.stdtr(df, -t))
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Return the quantile of Student's t."""
+    return float(special.stdtrit(df, probability))
+
+
+def f_tail(f: float, df1: float, df2: float) -> float:
+    """Return P(F > f)."""
+    return float(special.fdtrc(df1, df2, f))
+
+
+def chi2_tail(x: float, df: float) -> float:
+    """Return P(chi-square > x)."""
+    return float(special.chdtrc(df, x))
+
+
+def chi2_quantile(probability: float, df: float) -> float:
+    """Return the quantile of the chi-square distribution."""
+    return float(special.chdtri(df, 1 - probability))
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the quantile of the standard normal distribution."""
+    return float(special.ndtri(probability))
+
+
+def binomial_cdf(successes: int, trials: int) -> float:
+    """Return P(X <= successes) of a fair coin tossed `trials` times."""
+    return float(stats.binom.cdf(successes, trials, 0.5))
+
+
+def binomial_masses(trials: int) -> NDArray[np.float64]:
+    """Return P(X = 0), ..., P(X = trials) of a fair coin."""
+    return np.asarray(stats.binom.pmf(np.arange(trials + 1), trials, 0.5), np.float64)
+
+
+def root_between(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of `function`, which has opposite signs at `low` and `high`."""
+    return float(optimize.brentq(function, low, high, xtol=1e-14))

@@ -1,0 +1,365 @@
+"""The public functions: plan, run, score, compare, write_report. They compose the stages, nothing more.
+
+What needs the engine or a decoder is imported where it is called, so that reading results stays light.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import anyio
+
+from taketwo.analysis.compare import compare as compare_outcomes
+from taketwo.analysis.comparison import Comparison
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
+from taketwo.executions.expected_cost import ExpectedCost, expected_cost
+from taketwo.executions.logs import UnknownLayout, collect
+from taketwo.executions.manifest import Manifest, compare_manifests
+from taketwo.executions.plan import Plan, read_plan
+from taketwo.executions.progress import Progress
+from taketwo.executions.rule import Missing
+from taketwo.executions.trajectory import Trajectory
+from taketwo.executions.trajectory_table import write_trajectories
+from taketwo.media.store import write_atomically
+from taketwo.outcomes.build import outcomes_of
+from taketwo.outcomes.from_logs import manifests_of, read_logs
+from taketwo.outcomes.table import Outcomes, read_outcomes
+from taketwo.report.document import ContextNumber, Sources, build_document
+from taketwo.report.html import write_figures, write_tables
+from taketwo.report.html import write_report as write_html
+from taketwo.scores.grading import Grader
+from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
+
+__all__ = [
+    "Planned",
+    "ReportFiles",
+    "Scored",
+    "StudyFolder",
+    "compare",
+    "plan",
+    "run",
+    "score",
+    "write_report",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFolder:
+    """Where a study lies: its folder and, where there is one, the file that describes it."""
+
+    folder: Path
+    study_yaml: Path | None
+
+    @classmethod
+    def locate(cls, study: Path) -> StudyFolder:
+        """Find the study that a folder or a YAML file names.
+
+        `NAME.yaml` describes the study in the folder `NAME` beside it, `study.yaml` the one that
+        it lies in.
+
+        Raises
+        ------
+        RequestError
+            If there is nothing of that name, or a folder without study and plan.
+        """
+        if study.is_dir():
+            written = study / "study.yaml"
+            name = study.resolve()
+            beside = [name.parent / f"{name.name}{ending}" for ending in (".yaml", ".yml")]
+            found = next((path for path in (written, *beside) if path.is_file()), None)
+            if found is None and not (study / "plan.json").is_file():
+                raise RequestError(
+                    f"{study}: neither study.yaml nor plan.json here; write a study.yaml "
+                    "(docs/guides/study-file.md), or name another folder"
+                )
+            return cls(folder=study, study_yaml=found)
+        if study.is_file() and study.suffix in {".yaml", ".yml"}:
+            folder = study.parent if study.stem == "study" else study.with_suffix("")
+            return cls(folder=folder, study_yaml=study)
+        what = "not a study file (.yaml)" if study.is_file() else "no such study"
+        raise RequestError(f"{study}: {what}; name a study folder or its YAML file")
+
+    @property
+    def plan_path(self) -> Path:
+        """Return where the frozen plan lies."""
+        return self.folder / "plan.json"
+
+    def plan(self) -> Plan:
+        """Return the frozen plan."""
+        return read_plan(self.plan_path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A frozen plan with what it will cost; `is_new` says whether this call froze it."""
+
+    plan: Plan
+    folder: Path
+    cost: ExpectedCost
+    is_new: bool
+
+
+def plan(study: Path | str) -> Planned:
+    """Freeze the plan of a study, or read the one that is frozen, and say what it will cost.
+
+    Raises
+    ------
+    RequestError
+        If the study file is wrong, with all its faults at once.
+    """
+    from taketwo.executions.freeze import freeze, write_plan  # heavy: on call
+
+    where = StudyFolder.locate(Path(study))
+    is_new = not where.plan_path.exists()
+    if is_new:
+        if where.study_yaml is None:
+            raise RequestError(f"{where.folder}: there is no study.yaml to make a plan of")
+        frozen = freeze(where.study_yaml, now=_now())
+        where.folder.mkdir(parents=True, exist_ok=True)
+        write_plan(frozen, where.folder)
+    else:
+        frozen = where.plan()
+    return Planned(plan=frozen, folder=where.folder, cost=expected_cost(frozen), is_new=is_new)
+
+
+def run(
+    study: Path | str,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    retry_errors: bool = False,
+) -> Plan:
+    """Execute a study, or resume it: every planned cell of every execution that has no record yet.
+
+    `retry_errors` starts cells again that ended in an error of the agent or of the media; errors of
+    providers are always resumed, up to the rule's number of attempts.
+
+    Raises
+    ------
+    PlanChanged
+        If what would run is no longer what was frozen; nothing was spent.
+    HarnessError
+        If the process that runs an execution broke down; what it finished is kept.
+    """
+    from taketwo.executions.run import run_study  # heavy: on call
+
+    planned = plan(study)
+    run_study(planned.folder, on_progress=on_progress, retry_errors=retry_errors)
+    return planned.plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """What scoring did: the table, how many answers the judge labelled now, and what it could not label."""
+
+    outcomes: Outcomes
+    trajectories: tuple[Trajectory, ...]
+    judged: int
+    failures: tuple[str, ...]
+    pending: int
+
+
+def score(study: Path | str, *, judge: bool = True) -> Scored:
+    """Judge the answers of a study from its logs and write its trajectories and outcomes.
+
+    With `judge=False` no model is called: answers that need the judge stay `not_judged`.
+    """
+    where = StudyFolder.locate(Path(study))
+    frozen = where.plan()
+    trajectories = collect(where.folder, frozen, read_unknown=_by_engine)
+    folder = where.folder / "judgements"
+    judgements = dict(read_judgements(folder))
+    pending = Grader(frozen, judgements).pending(trajectories)
+    labelled: tuple[Judgement, ...] = ()
+    failed: dict[str, str] = {}
+    if judge and pending and frozen.judge is not None:
+        from taketwo.scores.answer_judge import judge_answers  # heavy: on call
+
+        spec = frozen.judge
+
+        async def ask() -> tuple[tuple[Judgement, ...], dict[str, str]]:
+            done, failures = await judge_answers(
+                pending,
+                spec,
+                connections=frozen.connections,
+                retries=frozen.retries,
+                timeout_s=max(1, round(frozen.timeout_s)),
+            )
+            return done, {failure.key: failure.cause for failure in failures}
+
+        labelled, failed = anyio.run(ask)
+        write_judgements(folder, labelled)
+        judgements.update({judgement.key: judgement for judgement in labelled})
+    grader = Grader(frozen, judgements, failed=failed)
+    outcomes = outcomes_of(frozen, trajectories, grader.label_of)
+    write_trajectories(where.folder / "trajectories.parquet", trajectories)
+    outcomes.write(where.folder / "outcomes.parquet")
+    return Scored(
+        outcomes=outcomes,
+        trajectories=trajectories,
+        judged=len(labelled),
+        failures=tuple(sorted(failed.values())),
+        pending=len(pending) - len(labelled),
+    )
+
+
+def compare(
+    *what: Path | str, missing: Missing | None = None, allow_drift: bool = False
+) -> Comparison:
+    """Say whether the effect of each method survives complete re-execution.
+
+    Parameters
+    ----------
+    what
+        One study (folder or YAML file), one outcomes table (`.parquet`) with `plan.json` beside it,
+        or the logs of the executions (`.eval`).
+    missing
+        Treats failed cells otherwise than the frozen rule says; marked as not as planned.
+    allow_drift
+        Compares although something that should be held fixed differs; marked on every page.
+
+    Raises
+    ------
+    PlanChanged
+        If something that should be held fixed differs between executions, naming arm, role and
+        both hashes.
+    UnpairedCells
+        If failed cells do not allow a comparison under the rule.
+    """
+    paths = [Path(item) for item in what]
+    if paths and all(path.suffix == ".eval" for path in paths):
+        found = read_logs(paths, read_unknown=_by_engine)
+        return _compared(
+            found.plan,
+            found.manifests,
+            found.outcomes,
+            named=paths[0].parent.parent,
+            missing=missing,
+            allow_drift=allow_drift,
+        )
+    if len(paths) != 1:
+        raise RequestError(
+            f"compare takes one study, one outcomes table or logs (.eval), found {len(paths)} names"
+        )
+    if paths[0].suffix == ".parquet":
+        frozen = read_plan(paths[0].parent / "plan.json")
+        return _compared(
+            frozen,
+            (),
+            read_outcomes(paths[0]),
+            named=paths[0].parent,
+            missing=missing,
+            allow_drift=allow_drift,
+        )
+    where = StudyFolder.locate(paths[0])
+    frozen = where.plan()
+    scored = score(paths[0], judge=False)
+    manifests = manifests_of(where.folder, frozen, scored.trajectories)
+    comparison = _compared(
+        frozen,
+        manifests,
+        scored.outcomes,
+        named=paths[0],
+        missing=missing,
+        allow_drift=allow_drift,
+    )
+    _write_json(where.folder / "comparison.json", comparison.to_json())
+    return comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFiles:
+    """What `write_report` wrote."""
+
+    html: Path
+    tables: tuple[Path, ...]
+    figures: tuple[Path, ...]
+    comparison: Comparison
+
+
+def write_report(
+    study: Path | str, *, missing: Missing | None = None, allow_drift: bool = False
+) -> ReportFiles:
+    """Write `report.html`, the tables (Markdown, LaTeX, CSV) and the figures of a study.
+
+    Raises what `compare` raises.
+    """
+    where = StudyFolder.locate(Path(study))
+    comparison = compare(study, missing=missing, allow_drift=allow_drift)
+    frozen = where.plan()
+    trajectories = collect(where.folder, frozen, read_unknown=_by_engine)
+    document = build_document(
+        Sources(
+            comparison=comparison,
+            plan=frozen,
+            outcomes=read_outcomes(where.folder / "outcomes.parquet"),
+            trajectories=trajectories,
+            manifests=manifests_of(where.folder, frozen, trajectories),
+            context=_context(where.folder / "context.json"),
+        )
+    )
+    return ReportFiles(
+        html=write_html(document, where.folder / "report.html", frames=where.folder / "frames"),
+        tables=write_tables(document, where.folder / "tables"),
+        figures=write_figures(document, where.folder / "figures"),
+        comparison=comparison,
+    )
+
+
+def _compared(
+    frozen: Plan,
+    manifests: Sequence[Manifest],
+    outcomes: Outcomes,
+    *,
+    named: Path,
+    missing: Missing | None,
+    allow_drift: bool,
+) -> Comparison:
+    refusals = compare_manifests(manifests).refusals if manifests else ()
+    if refusals and not allow_drift:
+        listed = "\n".join(f"  {finding.message}" for finding in refusals[:20])
+        more = f"\n  and {len(refusals) - 20} more" if len(refusals) > 20 else ""
+        raise PlanChanged(
+            f"what should be held fixed differs between executions of study {frozen.study!r}:\n"
+            f"{listed}{more}\n"
+            "  either execute again what differs, or compare all the same with --allow-drift "
+            "(marked on every page)"
+        )
+    try:
+        return compare_outcomes(
+            outcomes, frozen.rule, study=frozen.sha256, seed=frozen.seed, missing=missing
+        )
+    except (UnpairedCells, InvalidResults) as error:
+        raise type(error)(str(error).replace("STUDY", str(named))) from error
+
+
+def _by_engine(log: Path) -> Sequence[Trajectory]:
+    try:
+        from taketwo.executions.logs_by_engine import read_log  # heavy: on call
+    except ModuleNotFoundError as error:
+        raise UnknownLayout(
+            f"{log}: the layout of this log is not known; to read it by the engine install "
+            "'taketwo[run]'"
+        ) from error
+    return tuple(read_log(log))
+
+
+def _context(path: Path) -> tuple[ContextNumber, ...]:
+    if not path.is_file():
+        return ()
+    rows = cast("list[dict[str, str]]", json.loads(path.read_bytes()))
+    return tuple(ContextNumber(**row) for row in rows)  # pyright: ignore[reportArgumentType] written by the demo
+
+
+def _write_json(path: Path, record: JsonValue) -> None:
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, text.encode("utf-8"))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

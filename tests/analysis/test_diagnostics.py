@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from taketwo.analysis.comparison import Comparison, Effect, HypothesisTest, MetricComparison
+from taketwo.analysis.diagnostics import TEMPLATES, flags_of, not_known, sentence_of
+from taketwo.analysis.spread import spread_of
+from taketwo.analysis.verdict import Flag, Verdict
+
+
+@pytest.fixture
+def accuracy(paper_comparison: Comparison) -> MetricComparison:
+    return paper_comparison.comparisons[0].metrics["accuracy"]
+
+
+def _flags(
+    metric: MetricComparison,
+    *,
+    effects: tuple[Effect, ...] | None = None,
+    shift: bool | None = True,
+    clusters: tuple[int, float] | None = None,
+    headline: HypothesisTest | None = None,
+) -> dict[Flag, str]:
+    return flags_of(
+        verdict=metric.verdict,
+        shift=shift,
+        level=0.95,
+        effects=effects or metric.executions,
+        shifts=metric.shifts,
+        omnibus=metric.omnibus,
+        headline_omnibus=headline or metric.headline_omnibus,
+        sensitivity=None,
+        clusters=clusters,
+        missingness=None,
+    )
+
+
+def test_a_clear_result_has_no_flag(accuracy: MetricComparison) -> None:
+    assert _flags(accuracy) == {}
+
+
+def test_a_reversal_whose_shift_does_not_reject_is_kept_and_flagged(
+    accuracy: MetricComparison,
+) -> None:
+    for shift in (False, None):
+        assert list(_flags(accuracy, shift=shift)) == ["SHIFT_NOT_CONFIRMED"]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "flagged"),
+    [((49, 0.05), True), ((50, 0.05), False), ((300, 0.11), True), ((300, 0.1), False)],
+)
+def test_few_videos_and_a_giant_one_are_flagged(
+    accuracy: MetricComparison, clusters: tuple[int, float], flagged: bool
+) -> None:
+    assert ("FEW_CLUSTERS" in _flags(accuracy, clusters=clusters)) is flagged
+
+
+def test_tests_that_disagree_with_the_headline_are_named(accuracy: MetricComparison) -> None:
+    first, second = accuracy.executions
+    second = replace(second, low=-0.05, high=0.001)
+
+    reason = _flags(accuracy, effects=(first, second))["BORDERLINE"]
+
+    assert reason == "decided otherwise than the headline by K2: percentile bootstrap"
+
+
+def test_a_shift_that_only_one_of_the_two_tests_sees_is_borderline(
+    accuracy: MetricComparison,
+) -> None:
+    weak = HypothesisTest(method="CR2", p=0.02, p_holm=0.08)
+
+    assert "shift: the test by question" in _flags(accuracy, headline=weak)["BORDERLINE"]
+
+
+def test_every_verdict_has_a_sentence_with_the_numbers_in_it(accuracy: MetricComparison) -> None:
+    assert set(TEMPLATES) == set(get_args(Verdict))
+    for verdict in get_args(Verdict):
+        sentence = sentence_of(
+            "accuracy", "dynamic", "static", accuracy.executions, accuracy.omnibus, verdict
+        )
+        assert sentence.startswith("dynamic minus static: +7.33 points in K1, -4.05 points in K2:")
+        assert sentence.endswith(".")
+
+
+def test_the_paper_s_attenuation_reads_as_one(paper_comparison: Comparison) -> None:
+    sentence = paper_comparison.comparisons[0].metrics["primitive_ops"].sentence
+
+    assert sentence == (
+        "dynamic minus static: +0.991 primitive operations in K1, +0.0249 primitive operations in "
+        "K2 (interval covers zero): supported at first, no longer supported in the last "
+        "execution, and the change itself is established (shift Holm-adjusted p = 3.3e-14)."
+    )
+
+
+def test_what_is_not_known_depends_on_the_number_of_executions() -> None:
+    assert "Run a second execution" in (not_known(1) or "")
+    assert (not_known(3) or "").startswith("3 executions can show that an effect moved")
+    assert not_known(4) is None
+
+
+def test_spread_of_three_effects_has_a_chi_square_interval(accuracy: MetricComparison) -> None:
+    """For effects 1, 2, 3: s = 1, 95 % interval sqrt(2 / 7.3778) to sqrt(2 / 0.050636)."""
+    first = accuracy.executions[0]
+    spread = spread_of([replace(first, execution=k, effect=float(k), se=0.5) for k in (1, 2, 3)])
+
+    assert spread.s_k == pytest.approx(1.0)
+    assert spread.note == "2 df, 95 % interval 0.521 to 6.28"
+    assert (spread.swing, spread.between) == (2.0, (3, 1))
+    assert spread.ratio == pytest.approx(2.0)
