@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Mapping
@@ -43,7 +44,9 @@ def safe_question_id(raw: str) -> str:
     """
     if _SAFE_ID.fullmatch(raw):
         return raw
-    encoded = quote(raw, safe="").replace("~", "%7E").replace("%", "_x")
+    encoded = (
+        quote(raw.encode("utf-8", "surrogatepass"), safe="").replace("~", "%7E").replace("%", "_x")
+    )
     if not encoded or len(encoded) > 128:
         raise InvalidQuestion(
             f"question id {raw[:60]!r} cannot be used: it needs 1 to 128 characters after encoding, "
@@ -130,8 +133,13 @@ class Question:
                 problems.append(
                     f"the true option {self.answer_index!r} is not one of 0 to {len(self.options) - 1}"
                 )
+        elif self.answer_index is not None:
+            problems.append(f"the true option is {self.answer_index!r}, but there are no options")
         elif not (self.answer_text or "").strip():
             problems.append("neither options nor a true answer text")
+        length = self.video_duration_s
+        if length is not None and not (math.isfinite(length) and length > 0):
+            problems.append(f"the length of the video is {length!r} s, not a positive number")
         return problems
 
     @property
@@ -197,9 +205,12 @@ class Question:
                 for step in cast("list[Mapping[str, JsonValue]]", values.pop("milestones", []))
             )
             for name in ("options", "accepted_answers", "skills"):
-                values[name] = tuple(cast("list[str]", values.get(name, [])))
+                items = values.get(name, [])
+                if isinstance(items, str):
+                    raise TypeError(f"{name} is a text, not a list")
+                values[name] = tuple(cast("list[str]", items))
             return cls(milestones=milestones, **cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise InvalidQuestion(
                 f"question {record.get('question_id')!r} cannot be read: {error}"
             ) from error

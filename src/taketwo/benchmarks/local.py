@@ -1,0 +1,217 @@
+"""A benchmark of one's own: a file of questions and a folder of videos (docs/guides/own-questions.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from taketwo.benchmarks.benchmark import Benchmark
+from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.local_rows import LocalRow, read_rows
+from taketwo.benchmarks.question import Milestone, Question, option_labels, safe_question_id
+from taketwo.errors import InvalidQuestion
+
+__all__ = ["local"]
+
+_LISTED = 50
+
+
+class _MilestoneFields(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    milestone_id: str | None = None
+    text: str
+    start_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    end_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class _Fields(BaseModel):
+    """The fields of a row; numbers may be written as text, as CSV does."""
+
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+    question_id: str = Field(min_length=1)
+    text: str
+    video_path: str = Field(min_length=1)
+    video_id: str | None = None
+    options: list[str] = []
+    answer: str | None = None
+    answer_index: int | None = None
+    answer_text: str | None = None
+    accepted_answers: list[str] = []
+    subtitles_path: str | None = None
+    video_duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    attributes: dict[str, str] = {}
+    skills: list[str] = []
+    milestones: list[_MilestoneFields] = []
+    raw_id: str | None = None
+    licence: str | None = None
+
+
+def local(
+    questions: Path,
+    *,
+    videos: Path | None = None,
+    name: str = "local",
+    allow_absolute: bool = False,
+) -> Benchmark:
+    """Return the questions of a file.
+
+    Parameters
+    ----------
+    questions
+        A `.jsonl`, `.json`, `.csv`, `.yaml` or `.yml` file; docs/guides/own-questions.md lists
+        its fields.
+    videos
+        The folder that video and subtitle paths are relative to, and that they must not leave;
+        by default the folder of the question file.
+    name
+        Name of the benchmark.
+    allow_absolute
+        Whether absolute paths may point outside that folder.
+
+    Raises
+    ------
+    InvalidQuestion
+        If the file cannot be read or any row cannot be used; every bad row is listed with its
+        line. A video that does not exist is no error here: its questions count as not available.
+    """
+    root = (videos or questions.parent).resolve()
+    good: list[Question] = []
+    problems: list[str] = []
+    lines: dict[str, int] = {}
+    rows = read_rows(questions)
+    for row in rows:
+        try:
+            question = _question(row, root, allow_absolute=allow_absolute)
+        except InvalidQuestion as error:
+            problems.append(f"line {row.line}: {error}")
+            continue
+        first = lines.setdefault(question.question_id, row.line)
+        if first != row.line:
+            problems.append(
+                f"line {row.line}: the id {question.question_id!r} is used on line {first} already"
+            )
+        good.append(question)
+    if problems:
+        more = len(problems) - _LISTED
+        listed = problems[:_LISTED] + ([f"and {more} more"] if more > 0 else [])
+        raise InvalidQuestion(
+            f"question file {str(questions)!r}: {len(problems)} of {len(rows)} rows cannot be used\n"
+            + "\n".join(f"  {problem}" for problem in listed)
+        )
+    if not good:
+        raise InvalidQuestion(f"question file {str(questions)!r} has no questions")
+    version = sha256_of([question.content_sha256 for question in good])[:12]
+    return Benchmark(name=name, version=version, questions=tuple(good))
+
+
+def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
+    if row.problem is not None:
+        raise InvalidQuestion(row.problem)
+    try:
+        fields = _Fields.model_validate(row.values)
+    except ValidationError as error:
+        raise InvalidQuestion("; ".join(_described(error, row.values))) from error
+    answer_index, answer_text = _truth(fields)
+    video = _inside(fields.video_path, root, "video_path", allow_absolute=allow_absolute)
+    subtitles = fields.subtitles_path and _inside(
+        fields.subtitles_path, root, "subtitles_path", allow_absolute=allow_absolute
+    )
+    question_id = safe_question_id(fields.question_id)
+    return Question(
+        question_id=question_id,
+        raw_id=fields.raw_id or (fields.question_id if question_id != fields.question_id else None),
+        text=fields.text,
+        video_id=fields.video_id or Path(fields.video_path).with_suffix("").as_posix(),
+        video_path=str(video),
+        options=tuple(fields.options),
+        answer_index=answer_index,
+        answer_text=answer_text,
+        accepted_answers=tuple(fields.accepted_answers),
+        subtitles_path=str(subtitles) if subtitles else None,
+        video_duration_s=fields.video_duration_s,
+        attributes=fields.attributes,
+        skills=tuple(fields.skills),
+        milestones=tuple(
+            Milestone(
+                milestone_id=step.milestone_id or f"m{number}",
+                text=step.text,
+                start_s=step.start_s,
+                end_s=step.end_s,
+            )
+            for number, step in enumerate(fields.milestones, start=1)
+        ),
+        licence=fields.licence,
+    )
+
+
+def _described(error: ValidationError, values: Mapping[str, object]) -> list[str]:
+    described: list[str] = []
+    for problem in error.errors():
+        where = ".".join(map(str, problem["loc"]))
+        if problem["type"] == "extra_forbidden":
+            described.append(
+                f"unknown field {where!r}; known are {', '.join(_Fields.model_fields)}"
+            )
+        elif problem["type"] == "missing":
+            described.append(f"field {where!r} is missing")
+        else:
+            found = values.get(str(problem["loc"][0]))
+            described.append(f"field {where!r} is {found!r}: {problem['msg']}")
+    return described
+
+
+def _truth(fields: _Fields) -> tuple[int | None, str | None]:
+    """Return the true option or the true text, out of whichever field says it."""
+    given = [
+        name
+        for name in ("answer", "answer_index", "answer_text")
+        if getattr(fields, name) is not None
+    ]
+    if len(given) != 1:
+        raise InvalidQuestion(
+            f"{' and '.join(given) or 'no answer'} given; give one of answer, answer_index, "
+            "answer_text"
+        )
+    if not fields.options:
+        if fields.answer_index is not None:
+            raise InvalidQuestion(f"answer_index {fields.answer_index} without options")
+        return None, fields.answer if fields.answer_text is None else fields.answer_text
+    if fields.answer_text is not None:
+        raise InvalidQuestion("answer_text is for open questions; with options give answer")
+    if fields.answer_index is not None:
+        return fields.answer_index, None
+    answer = (fields.answer or "").strip()
+    labels = option_labels(len(fields.options))
+    matches = [i for i, option in enumerate(fields.options) if option.strip() == answer]
+    by_label = [i for i, label in enumerate(labels) if label == answer.upper()]
+    if matches and by_label and matches != by_label:
+        raise InvalidQuestion(
+            f"answer {answer!r} is the label of one option and the text of another; "
+            "give answer_index (from 0) instead"
+        )
+    found = matches or by_label
+    if len(found) != 1:
+        raise InvalidQuestion(
+            f"answer {answer!r} is neither one of the labels {labels[0]} to {labels[-1]} nor the "
+            "text of one option"
+        )
+    return found[0], None
+
+
+def _inside(path: str, root: Path, field: str, *, allow_absolute: bool) -> Path:
+    """Return the resolved path, which must stay in the root unless absolute ones are allowed.
+
+    Links are followed first, so that a link inside cannot lead outside.
+    """
+    if "\0" in path:
+        raise InvalidQuestion(f"{field} {path!r} holds a zero byte")
+    is_absolute = Path(path).is_absolute()
+    resolved = (root / path).resolve()
+    if resolved.is_relative_to(root) or (is_absolute and allow_absolute):
+        return resolved
+    hint = (
+        "set allow_absolute to permit absolute paths" if is_absolute else "put the file inside it"
+    )
+    raise InvalidQuestion(f"{field} {path!r} leaves the folder {str(root)!r}; {hint}")

@@ -1,0 +1,166 @@
+"""Rows of a question file, whatever its format, each with the line it begins on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from taketwo.errors import InvalidQuestion, UnknownName
+
+__all__ = ["LocalRow", "read_rows"]
+
+_OPTION_COLUMN = re.compile(r"option_([1-9][0-9]*)")
+_LISTS = ("skills", "accepted_answers")
+
+
+@dataclass(frozen=True)
+class LocalRow:
+    """A row as it was read; `problem` says why it could not be, and `values` is then empty."""
+
+    line: int
+    values: dict[str, object]
+    problem: str | None = None
+
+
+def read_rows(path: Path) -> list[LocalRow]:
+    """Return the rows of a `.jsonl`, `.json`, `.csv`, `.yaml` or `.yml` file.
+
+    Raises
+    ------
+    InvalidQuestion
+        If the file is missing, is not UTF-8, or its format is broken as a whole.
+    UnknownName
+        If the ending of the name is none of these.
+    """
+    readers = {
+        ".jsonl": _jsonl,
+        ".json": _json,
+        ".csv": _csv,
+        ".yaml": _yaml,
+        ".yml": _yaml,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise UnknownName.among("ending of a question file", path.suffix, readers)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise InvalidQuestion(f"question file {str(path)!r} does not exist") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidQuestion(f"question file {str(path)!r} cannot be read: {error}") from error
+    try:
+        return list(reader(text))
+    except _BrokenFile as error:
+        raise InvalidQuestion(f"question file {str(path)!r}, {error}") from error
+
+
+class _BrokenFile(Exception):
+    """The file as a whole cannot be read; the text begins with the line."""
+
+
+def _row(line: int, value: object) -> LocalRow:
+    if not isinstance(value, dict):
+        return LocalRow(line, {}, f"expected an object with fields, found {type(value).__name__}")
+    values = cast("dict[object, object]", value)
+    return LocalRow(line, {str(name): item for name, item in values.items()})
+
+
+def _jsonl(text: str) -> Iterator[LocalRow]:
+    for line, content in enumerate(text.split("\n"), start=1):
+        if not content.strip():
+            continue
+        try:
+            yield _row(line, json.loads(content))
+        except (ValueError, RecursionError) as error:
+            yield LocalRow(line, {}, f"not a JSON object: {error}")
+
+
+def _json(text: str) -> Iterator[LocalRow]:
+    """Yield the elements of the only list in the file: the whole of it, or under `questions`."""
+    blank = re.compile(r"\s*")
+    opening = re.match(r'\s*(?:\{\s*"questions"\s*:\s*)?\[', text)
+    if opening is None:
+        raise _BrokenFile('line 1: expected a list of questions or {"questions": [...]}')
+    decoder, at = json.JSONDecoder(), opening.end()
+    while True:
+        at = cast("re.Match[str]", blank.match(text, at)).end()
+        line = text.count("\n", 0, at) + 1
+        if text[at : at + 1] == "]":
+            return
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise _BrokenFile(f"line {line}: not JSON: {error}") from error
+        yield _row(line, value)
+        at = cast("re.Match[str]", blank.match(text, at)).end()
+        if text[at : at + 1] == ",":
+            at += 1
+        elif text[at : at + 1] != "]":
+            line = text.count("\n", 0, at) + 1
+            raise _BrokenFile(f"line {line}: expected ',' or ']' after a question")
+
+
+def _yaml(text: str) -> Iterator[LocalRow]:
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if isinstance(node, yaml.MappingNode):
+            children = {str(key.value): value for key, value in node.value}
+            node = children.get("questions")
+        if not isinstance(node, yaml.SequenceNode):
+            raise _BrokenFile("line 1: expected a list of questions, or one under 'questions'")
+        for child in node.value:
+            value = cast("object", loader.construct_document(child))  # pyright: ignore[reportUnknownMemberType] untyped stub
+            yield _row(child.start_mark.line + 1, value)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _BrokenFile(f"line {line}: not YAML: {error.problem}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise _BrokenFile(f"line 1: not YAML: {error}") from error
+
+
+def _csv(text: str) -> Iterator[LocalRow]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        _ = reader.fieldnames
+        line = reader.line_num + 1
+        for record in reader:
+            yield _csv_row(line, cast("dict[str | None, str | list[str] | None]", record))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _BrokenFile(f"line {line}: not CSV: {error}") from error
+
+
+def _csv_row(line: int, record: dict[str | None, str | list[str] | None]) -> LocalRow:
+    """Return a record with `option_1`, `attributes.NAME` and `a|b` columns put together."""
+    if None in record:
+        return LocalRow(line, {}, "more cells than the header has columns")
+    values: dict[str, object] = {}
+    options: dict[int, str] = {}
+    attributes: dict[str, str] = {}
+    for name, cell in record.items():
+        if name is None or not isinstance(cell, str) or not cell.strip():
+            continue
+        option = _OPTION_COLUMN.fullmatch(name)
+        if option:
+            options[int(option[1])] = cell
+        elif name.startswith("attributes."):
+            attributes[name.removeprefix("attributes.")] = cell
+        elif name in _LISTS:
+            values[name] = [part.strip() for part in cell.split("|")]
+        else:
+            values[name] = cell
+    if options:
+        values["options"] = [options[number] for number in sorted(options)]
+    if attributes:
+        values["attributes"] = attributes
+    return LocalRow(line, values)

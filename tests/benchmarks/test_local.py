@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from taketwo.benchmarks.local import local
+from taketwo.errors import InvalidQuestion, UnknownName
+
+MCQ: dict[str, object] = {
+    "question_id": "q1",
+    "text": "Which animal?",
+    "video_path": "a/v1.mp4",
+    "options": ["a cat", "a dog"],
+    "answer": "B",
+}
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_row_of_json_lines_becomes_a_question(tmp_path: Path) -> None:
+    row = {
+        **MCQ,
+        "subtitles_path": "a/v1.srt",
+        "attributes": {"kind": "recognition"},
+        "skills": ["seeing"],
+        "milestones": [{"text": "see the dog", "start_s": 1, "end_s": 2.5}],
+        "licence": "CC0-1.0",
+    }
+    benchmark = local(write(tmp_path / "q.jsonl", row))
+    (question,) = benchmark.questions
+    assert benchmark.name == "local"
+    assert question.video_id == "a/v1"
+    assert question.video_path == str(tmp_path.resolve() / "a" / "v1.mp4")
+    assert question.subtitles_path == str(tmp_path.resolve() / "a" / "v1.srt")
+    assert question.answer_index == 1
+    assert question.milestones[0].milestone_id == "m1"
+    assert question.milestones[0].end_s == 2.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "index"),
+    [("A", 0), ("b", 1), ("a dog", 1), (" a cat ", 0)],
+)
+def test_an_answer_is_a_label_or_the_text_of_an_option(
+    answer: str, index: int, tmp_path: Path
+) -> None:
+    benchmark = local(write(tmp_path / "q.jsonl", {**MCQ, "answer": answer}))
+    assert benchmark.questions[0].answer_index == index
+
+
+def test_an_open_question_has_an_answer_and_other_forms_of_it(tmp_path: Path) -> None:
+    row = {
+        "question_id": 7,
+        "text": "What is his name?",
+        "video_path": "v.mp4",
+        "answer": "John Dashwood",
+        "accepted_answers": ["Mr Dashwood"],
+    }
+    (question,) = local(write(tmp_path / "q.jsonl", row)).questions
+    assert (question.question_id, question.format) == ("7", "open")
+    assert question.answer_text == "John Dashwood"
+    assert question.accepted_answers == ("Mr Dashwood",)
+
+
+def test_csv_json_and_yaml_say_the_same_as_json_lines(tmp_path: Path) -> None:
+    row = {**MCQ, "attributes": {"kind": "x"}, "skills": ["see", "hear"], "video_duration_s": 9.5}
+    lines = write(tmp_path / "q.jsonl", row)
+    (tmp_path / "q.json").write_text(json.dumps({"questions": [row]}), encoding="utf-8")
+    (tmp_path / "list.json").write_text(json.dumps([row], indent=2), encoding="utf-8")
+    (tmp_path / "q.csv").write_text(
+        "question_id,text,video_path,option_1,option_2,answer,attributes.kind,skills,"
+        "video_duration_s\r\n"
+        "q1,Which animal?,a/v1.mp4,a cat,a dog,B,x,see|hear,9.5\r\n",
+        encoding="utf-8-sig",
+    )
+    (tmp_path / "q.yaml").write_text(
+        "- question_id: q1\n  text: Which animal?\n  video_path: a/v1.mp4\n"
+        "  options: [a cat, a dog]\n  answer: B\n  attributes: {kind: x}\n"
+        "  skills: [see, hear]\n  video_duration_s: 9.5\n",
+        encoding="utf-8",
+    )
+    expected = local(lines)
+    for name in ("q.json", "list.json", "q.csv", "q.yaml"):
+        assert local(tmp_path / name) == expected, name
+
+
+def test_every_bad_row_is_listed_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    rows = [
+        json.dumps(MCQ),
+        "{broken",
+        "",
+        json.dumps([1]),
+        json.dumps({**MCQ, "question_id": "q4", "answer": "C"}),
+        json.dumps({**MCQ, "question_id": "q5", "colour": "red"}),
+        json.dumps({**MCQ}),
+        json.dumps({k: v for k, v in MCQ.items() if k != "text"}),
+        json.dumps({**MCQ, "question_id": "q8", "video_duration_s": "long"}),
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    with pytest.raises(InvalidQuestion) as caught:
+        local(path)
+    message = str(caught.value)
+    assert "7 of 8 rows cannot be used" in message
+    assert "line 2: not a JSON object" in message
+    assert "line 4: expected an object with fields, found list" in message
+    assert "line 5: answer 'C' is neither one of the labels A to B nor the text" in message
+    assert "line 6: unknown field 'colour'; known are question_id, text, video_path" in message
+    assert "line 7: the id 'q1' is used on line 1 already" in message
+    assert "line 8: field 'text' is missing" in message
+    assert "line 9: field 'video_duration_s' is 'long'" in message
+
+
+def test_lines_of_csv_and_yaml_rows_count_line_ends_inside_cells(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text(
+        'question_id,text,video_path,answer_text\nq1,"two\nlines",v.mp4,x\nq2,,v.mp4,x\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(InvalidQuestion, match="line 4: field 'text' is missing"):
+        local(tmp_path / "q.csv")
+    (tmp_path / "q.yaml").write_text(
+        "questions:\n  - question_id: q1\n    text: |\n      a\n      b\n    video_path: v.mp4\n"
+        "    answer: x\n  - question_id: q2\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InvalidQuestion, match="line 8: field 'text' is missing"):
+        local(tmp_path / "q.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("q.json", '[\n{"a": 1}\n{"b": 2}]', "line 3: expected ',' or ']' after a question"),
+        ("q.json", '[\n{"a": 1},\n{"b"', "line 3: not JSON"),
+        ("q.json", "7", "line 1: expected a list of questions"),
+        ("q.yaml", "- a: 1\n- b: [\n", "line 3: not YAML"),
+        ("q.yaml", "name: x\n", "line 1: expected a list of questions"),
+        ("q.csv", 'question_id\n"q1', "line 2: not CSV"),
+        ("q.jsonl", "\n", "has no questions"),
+        ("q.jsonl", "\ud800", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_broken_as_a_whole_says_where(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InvalidQuestion, match=message):
+        local(tmp_path / name)
+
+
+def test_a_missing_file_and_an_unknown_ending_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidQuestion, match="does not exist"):
+        local(tmp_path / "q.jsonl")
+    with pytest.raises(UnknownName, match=r"unknown ending of a question file '\.jsonn'"):
+        local(tmp_path / "q.jsonn")
+
+
+def test_videos_cannot_lie_outside_their_folder(tmp_path: Path) -> None:
+    root = tmp_path / "videos"
+    root.mkdir()
+    (root / "link").symlink_to(tmp_path)
+    for path in ("../v.mp4", "a/../../v.mp4", "link/v.mp4", "/etc/passwd", "a\0b"):
+        row = {**MCQ, "video_path": path}
+        with pytest.raises(InvalidQuestion, match="line 1: video_path"):
+            local(write(tmp_path / "q.jsonl", row), videos=root)
+    with pytest.raises(InvalidQuestion, match="line 1: subtitles_path '/etc/passwd' leaves"):
+        local(write(tmp_path / "q.jsonl", {**MCQ, "subtitles_path": "/etc/passwd"}), videos=root)
+
+
+def test_absolute_paths_are_taken_where_they_are_allowed(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", {**MCQ, "video_path": "/data/v.mp4"})
+    with pytest.raises(InvalidQuestion, match="set allow_absolute to permit absolute paths"):
+        local(path)
+    assert local(path, allow_absolute=True).questions[0].video_path == "/data/v.mp4"
+    path = write(tmp_path / "q.jsonl", {**MCQ, "video_path": "../v.mp4"})
+    with pytest.raises(InvalidQuestion, match="put the file inside it"):
+        local(path, allow_absolute=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"answer_index": 1}, "answer and answer_index given; give one of"),
+        ({"answer": None}, "no answer given; give one of"),
+        ({"options": [], "answer": None, "answer_index": 0}, "answer_index 0 without options"),
+        ({"answer": None, "answer_text": "a dog"}, "answer_text is for open questions"),
+        ({"options": ["B", "A"], "answer": "A"}, "the label of one option and the text of"),
+        ({"options": ["x", "x"], "answer": "A"}, "two options are equal"),
+    ],
+)
+def test_an_answer_that_can_be_read_in_two_ways_or_none_is_refused(
+    changes: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidQuestion, match=message):
+        local(write(tmp_path / "q.jsonl", {**MCQ, **changes}))
+
+
+def test_an_id_with_odd_characters_is_encoded_and_kept_raw(tmp_path: Path) -> None:
+    (question,) = local(write(tmp_path / "q.jsonl", {**MCQ, "question_id": "a b"})).questions
+    assert (question.question_id, question.raw_id) == ("a_x20b", "a b")
