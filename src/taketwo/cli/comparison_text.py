@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taketwo.analysis.comparison import Comparison, MetricComparison, PairComparison
-from taketwo.report.numbers import change, interval, p_value, scale_of
+from taketwo.report.numbers import change, interval, level, p_value, scale_of
 
 __all__ = ["comparison_text", "text_table"]
 
@@ -54,15 +54,21 @@ def _losses(comparison: Comparison) -> list[str]:
 
 def _statuses(comparison: Comparison) -> str:
     rows: list[list[str]] = []
+    means = {
+        (mean.arm, mean.execution): mean.mean
+        for mean in comparison.means
+        if mean.metric == "accuracy"
+    }
     for cell in comparison.population.cells:
         named = ", ".join(f"{name} {count}" for name, count in sorted(cell.run_statuses.items()))
         rows.append([
             f"{cell.arm} K{cell.execution}",
             f"{cell.n_scored}/{cell.n_planned}",
             str(cell.n_failed),
+            level("accuracy", means.get((cell.arm, cell.execution))),
             named,
         ])
-    return text_table(["arm", "scored", "failed", "statuses"], rows)
+    return text_table(["arm", "scored", "failed", "accuracy", "statuses"], rows)
 
 
 def _pair(pair: PairComparison) -> str:

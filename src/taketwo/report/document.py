@@ -192,7 +192,7 @@ def build_document(sources: Sources) -> Document:
         _provenance(sources.plan, sources.manifests, drift),
     ]
     return Document(
-        study=comparison.study,
+        study=comparison.study if sources.plan is None else sources.plan.study,
         facts=_facts(comparison, sources.plan),
         marks=_marks(comparison, drift, sources.marks),
         headlines=tuple(headline_of(pair) for pair in comparison.comparisons),
