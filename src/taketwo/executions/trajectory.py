@@ -129,7 +129,8 @@ class Trajectory:
 
     `latency_s` is the sum of self-timed model and tool work, shared media charged at its recorded
     fresh seconds; `latency_wall_s` is as observed. `log` names the attempt's file inside the
-    execution's folder; `attempts` counts how often the cell was started.
+    execution's folder; `attempts` counts how often the cell was started and left a record.
+    `video_sha256` is the hash of the file that was opened, `limits` are those that were in force.
     """
 
     arm: str
@@ -147,6 +148,8 @@ class Trajectory:
     started: str | None = None
     latency_s: float | None = None
     latency_wall_s: float | None = None
+    video_sha256: str | None = None
+    limits: Mapping[str, int | float | None] | None = None
     events: tuple[Event, ...] = field(default_factory=tuple)
 
     @property

@@ -154,7 +154,9 @@ def _row(plan: Plan, cell: Trajectory, judge: LabelOf) -> dict[str, object]:
 def _effort(plan: Plan, cell: Trajectory) -> dict[str, object]:
     """Return what the cell used. A cell that ended in an error has no comparable effort: null."""
     calls = [call for call in cell.model_calls if call.error is None]
-    billed = [call for call in cell.model_calls if call.error is None or call.input_tokens is not None]
+    billed = [
+        call for call in cell.model_calls if call.error is None or call.input_tokens is not None
+    ]
     is_complete = cell.run_status not in _FAILED
     tokens_in, tokens_out = _tokens(billed)
     primitives = cell.primitives

@@ -1,0 +1,189 @@
+"""One cell: the agent of an arm answers one question, and the log gets to know how it ended.
+
+This is the only place where an exception of an agent, a model or a decoder is caught. What ended
+the cell becomes its status; a cancelled cell writes nothing and is run again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+import anyio
+from inspect_ai.log import transcript
+
+from taketwo.agents.answer import Answer
+from taketwo.agents.catalog import agent_spec
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.executions.failures import CellFailure, WallLimitReached, failure_of
+from taketwo.executions.plan import Arm, ModelRole, Plan
+from taketwo.executions.schedule import cell_seed
+from taketwo.executions.studio import Studio, VideoLost
+from taketwo.executions.trajectory import Failure, RunStatus
+from taketwo.tools.budget import Limits
+from taketwo.tools.primitives import CellMedia
+from taketwo.tools.role_model import RoleSettings, SeedOf
+from taketwo.tools.toolbox import Toolbox
+
+__all__ = ["CellEnd", "run_cell"]
+
+_SEEDED_PROVIDERS = ("taketwo/", "llama/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellEnd:
+    """How a cell ended. `latency_s` is self-timed work, `latency_wall_s` is as observed."""
+
+    run_status: RunStatus
+    answer: Answer | None
+    failure: Failure | None
+    limit: str | None
+    latency_s: float
+    latency_wall_s: float
+
+
+async def run_cell(
+    plan: Plan, execution: int, arm_name: str, question_id: str, studio: Studio
+) -> CellEnd:
+    """Run one cell and write its `taketwo.cell` event.
+
+    Whatever goes wrong inside becomes the cell's status. Only cancellation passes through, and
+    then no event is written: the cell is not finished.
+    """
+    arm = plan.arm(arm_name)
+    started = time.perf_counter()
+    cell = _Cell(plan, execution, arm, question_id, studio)
+    answer: Answer | None = None
+    failed: CellFailure | None = None
+    try:
+        answer = await cell.answer()
+        if cell.met_outside is not None:
+            failed = failure_of(cell.met_outside)
+    except Exception as error:  # noqa: BLE001 around one cell; the cause is its status
+        failed = failure_of(error, met_outside=cell.met_outside)
+        if isinstance(error, VideoLost):
+            lost = replace(failed.failure, cause=error.cause)
+            failed = CellFailure(status="media_error", failure=lost)
+    end = _end_of(answer, failed, cell, time.perf_counter() - started)
+    transcript().info(_record(end, cell), source="taketwo.cell")  # pyright: ignore[reportArgumentType] JSON values
+    return end
+
+
+class _Cell:
+    """The world of one cell while it runs."""
+
+    def __init__(
+        self, plan: Plan, execution: int, arm: Arm, question_id: str, studio: Studio
+    ) -> None:
+        self.arm = arm
+        self.media: CellMedia | None = None
+        self.toolbox: Toolbox | None = None
+        self._plan = plan
+        self._execution = execution
+        self._planned = plan.planned(question_id)
+        self._studio = studio
+
+    @property
+    def met_outside(self) -> BaseException | None:
+        """Return the first fault of a provider or of the media."""
+        return None if self.toolbox is None else self.toolbox.failure
+
+    @property
+    def limits(self) -> Limits:
+        """Return what the cell could spend, the agent's own options included."""
+        return self.arm.limits if self.toolbox is None else self.toolbox.budget.limits
+
+    @property
+    def latency_s(self) -> float:
+        return 0.0 if self.toolbox is None else self.toolbox.latency_s
+
+    async def answer(self) -> Answer:
+        """Let the agent answer, within the safety net of observed seconds."""
+        self.media = await self._studio.media_of(self._planned)
+        arm = self.arm
+        spec = agent_spec(arm.agent)
+        self.toolbox = Toolbox(
+            question=self._planned.question.for_agent(),
+            tools=arm.tools,
+            roles=self._roles(),
+            limits=arm.limits,
+            media=self.media,
+        )
+        agent = spec.build(spec.checked(arm.options))
+        wall_s = arm.limits.wall_s
+        with anyio.move_on_after(wall_s) as scope:
+            return await agent(self._planned.question.for_agent(), self.toolbox)
+        if scope.cancelled_caught and wall_s is not None:
+            raise WallLimitReached(wall_s)
+        raise RuntimeError("the agent's call was left without an answer")
+
+    def _roles(self) -> dict[ModelRole, RoleSettings]:
+        plan, arm = self._plan, self.arm
+        settings: dict[ModelRole, RoleSettings] = {}
+        for role, model in arm.models.items():
+            args: dict[str, JsonValue] = dict(model.args)
+            if model.name.startswith("taketwo/"):
+                args.setdefault("store", str(self._studio.derived_folder))
+            policy = arm.sampling.get(role)
+            settings[role] = RoleSettings(
+                role=role,
+                model=model.name,
+                base_url=model.base_url,
+                args=args,
+                sampling={} if policy is None else policy.to_json(),
+                retries=plan.retries,
+                timeout_s=plan.timeout_s,
+                connections=plan.connections,
+                seed_of=self._seeds(model.name),
+            )
+        return settings
+
+    def _seeds(self, model: str) -> SeedOf | None:
+        """Return where a model's seeds come from; paid providers get one only if the plan says so."""
+        if not (self._plan.provider_seeds or model.startswith(_SEEDED_PROVIDERS)):
+            return None
+        question_id = self._planned.question.question_id
+        seed: Callable[[int], int] = lambda call: cell_seed(  # noqa: E731 a closure over the cell
+            self._plan, self._execution, self.arm.name, question_id, call
+        )
+        return seed
+
+
+def _end_of(
+    answer: Answer | None, failed: CellFailure | None, cell: _Cell, wall_s: float
+) -> CellEnd:
+    status: Literal[
+        "answered", "abstained", "unparsed", "limit", "agent_error", "provider_error", "media_error"
+    ]
+    if failed is not None:
+        status, limit, failure = failed.status, failed.limit, failed.failure
+    elif answer is not None:
+        status, limit, failure = answer.status, answer.limit, None
+    else:
+        raise RuntimeError("a cell ended without an answer and without a failure")
+    return CellEnd(
+        run_status=status,
+        answer=answer,
+        failure=failure,
+        limit=limit,
+        latency_s=cell.latency_s,
+        latency_wall_s=wall_s,
+    )
+
+
+def _record(end: CellEnd, cell: _Cell) -> dict[str, JsonValue]:
+    media = cell.media
+    return {
+        "run_status": end.run_status,
+        "answer": None if end.answer is None else asdict(end.answer),
+        "failure": None if end.failure is None else asdict(end.failure),
+        "limit": end.limit,
+        "latency_s": round(end.latency_s, 6),
+        "latency_wall_s": round(end.latency_wall_s, 6),
+        "video_sha256": None if media is None else media.info.sha256,
+        "limits": {
+            name: value for name, value in cell.limits.to_json().items() if value is not None
+        },
+    }
