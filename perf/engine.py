@@ -289,7 +289,7 @@ def compare_cpu(folder: Path, cells: int, pairs: int) -> None:
     numbers = itertools.count()
 
     def ours() -> None:
-        task = task_of_cells(plan, 1, folder, cell_order(plan, 1))
+        task = task_of_cells(plan, 1, folder, cell_order(plan, 1), located=plan.questions)
         run(task, folder / f"ours-{next(numbers)}")
 
     def bare() -> None:
@@ -315,7 +315,9 @@ def compare_cpu(folder: Path, cells: int, pairs: int) -> None:
 def log_size(folder: Path, cells: int = 200) -> None:
     """Print the mean bytes of a cell's log."""
     plan = make_plan(folder / "clip.mp4", cells)
-    run(task_of_cells(plan, 1, folder, cell_order(plan, 1)), folder / "size")
+    run(
+        task_of_cells(plan, 1, folder, cell_order(plan, 1), located=plan.questions), folder / "size"
+    )
     path = next((folder / "size").glob("*.eval"))
     names = [name for name in open_log_file(path).names if name.startswith("samples/")]
     with zipfile.ZipFile(path) as archive:

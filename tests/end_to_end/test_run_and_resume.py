@@ -86,7 +86,7 @@ def test_another_byte_of_the_video_stops_the_run_before_it_spends(tmp_path: Path
 
 def test_logs_that_a_changed_prompt_and_option_got_into_are_refused(tmp_path: Path) -> None:
     plan = make_study(tmp_path, questions=2)
-    run_execution(tmp_path, plan, 1, plugins=[PLUGIN])
+    run_execution(tmp_path, plan, 1, located=plan.questions, plugins=[PLUGIN])
     question = replace(
         plan.questions[0].question, options=("a red circle", "a blue square", "a STAR")
     )
@@ -94,7 +94,7 @@ def test_logs_that_a_changed_prompt_and_option_got_into_are_refused(tmp_path: Pa
     changed = replace(plan, questions=(planned, *plan.questions[1:]))
     (tmp_path / "plan.json").unlink()
     (tmp_path / "plan.json").write_text(json.dumps(changed.to_json()))
-    run_execution(tmp_path, changed, 2, plugins=[PLUGIN])
+    run_execution(tmp_path, changed, 2, located=changed.questions, plugins=[PLUGIN])
 
     second = collect(tmp_path, changed, executions=(2,))
     manifests = [

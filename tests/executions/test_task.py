@@ -34,7 +34,7 @@ def _swept() -> Generator[None]:
 def run(plan: Plan, folder: Path, *ids: str) -> tuple[EvalLog, dict[str, Trajectory]]:
     cells = [cell for cell in cell_order(plan, 1) if not ids or cell.sample_id in ids]
     (log,) = evaluate(
-        task_of_cells(plan, 1, folder, cells),
+        task_of_cells(plan, 1, folder, cells, located=plan.questions),
         model=None,
         log_dir=str(folder / "logs"),
         display="none",

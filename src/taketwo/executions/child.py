@@ -24,7 +24,8 @@ from inspect_ai import eval as evaluate  # pyright: ignore[reportUnknownVariable
 from inspect_ai.hooks import Hooks, RunEnd, RunStart, SampleEnd, hooks
 from inspect_ai.log import EvalLog
 
-from taketwo.executions.plan import Plan, read_plan
+from taketwo.executions.plan import Plan, PlannedQuestion, read_plan
+from taketwo.executions.planned_media import with_paths
 from taketwo.executions.schedule import Cell, cell_order
 from taketwo.executions.task import task_of_cells
 
@@ -67,9 +68,16 @@ class LoopWatch:
 
 
 def run_attempt(
-    plan: Plan, execution: int, folder: Path, cells: Sequence[Cell], log_dir: Path, out: TextIO
+    plan: Plan,
+    execution: int,
+    folder: Path,
+    cells: Sequence[Cell],
+    log_dir: Path,
+    out: TextIO,
+    *,
+    located: Sequence[PlannedQuestion],
 ) -> EvalLog:
-    """Run `cells` in this process and return the engine's log.
+    """Run `cells` in this process and return the engine's log; `located` as for `task_of_cells`.
 
     Nothing is taken from a cache, pictures are logged by hash, every ended cell is written to the
     log file at once, and the requests are captured.
@@ -77,7 +85,7 @@ def run_attempt(
     watch = LoopWatch()
     _report_to(out, watch)
     logs = evaluate(
-        task_of_cells(plan, execution, folder, cells),
+        task_of_cells(plan, execution, folder, cells, located=located),
         model=None,
         log_dir=str(log_dir),
         log_format="eval",
@@ -167,9 +175,11 @@ def main(words: Sequence[str]) -> int:
     folder: Path = arguments.folder
     plan = read_plan(folder / "plan.json")
     attempt = folder / f"K{arguments.execution}" / f"attempt-{arguments.attempt:02d}"
-    wanted = set(json.loads((attempt / "cells.json").read_bytes()))
+    order = json.loads((attempt / "cells.json").read_bytes())
+    wanted = set(order["cells"])
     cells = [cell for cell in cell_order(plan, arguments.execution) if cell.sample_id in wanted]
-    log = run_attempt(plan, arguments.execution, folder, cells, attempt, out)
+    located = with_paths(plan.questions, order["media"])
+    log = run_attempt(plan, arguments.execution, folder, cells, attempt, out, located=located)
     return 0 if log.status in {"success", "cancelled"} else 1
 
 

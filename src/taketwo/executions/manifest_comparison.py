@@ -154,7 +154,9 @@ def _observed_differs(earlier: Manifest, later: Manifest) -> list[Finding]:
             if not was or not now:
                 message, kind = f"{where} is not reported in both of {label}", "unavailable"
             elif was != now:
-                message = f"{where} was {', '.join(was)} in K{earlier.execution}, then {', '.join(now)}"
+                message = (
+                    f"{where} was {', '.join(was)} in K{earlier.execution}, then {', '.join(now)}"
+                )
                 kind = "drift"
             else:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from taketwo.benchmarks.question import Question
 from taketwo.executions.plan import PlannedQuestion
 from taketwo.media.video import VideoInfo, file_sha256
 
-__all__ = ["MediaChange", "media_now", "planned_questions"]
+__all__ = ["MediaChange", "media_now", "paths_of", "planned_questions", "with_paths"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +86,28 @@ def media_now(
         )
     now = tuple(found.get(item.question.question_id, item) for item in planned)
     return now, tuple(changes)
+
+
+def paths_of(planned: Iterable[PlannedQuestion]) -> dict[str, list[str | None]]:
+    """Return the paths of video and subtitles by question id, as JSON values."""
+    return {
+        item.question.question_id: [item.question.video_path, item.question.subtitles_path]
+        for item in planned
+    }
+
+
+def with_paths(
+    planned: Iterable[PlannedQuestion], paths: Mapping[str, Sequence[str | None]]
+) -> tuple[PlannedQuestion, ...]:
+    """Return the questions with the paths that `paths_of` gave."""
+    located: list[PlannedQuestion] = []
+    for item in planned:
+        video, subtitles = paths[item.question.question_id]
+        question = replace(
+            item.question, video_path=video or item.question.video_path, subtitles_path=subtitles
+        )
+        located.append(replace(item, question=question))
+    return tuple(located)
 
 
 def _planned(

@@ -27,7 +27,8 @@ from taketwo.executions.log_json import Json, number, text
 from taketwo.executions.logs import RETRIED, attempt_files, collect, error_records
 from taketwo.executions.logs_by_engine import read_any_log
 from taketwo.executions.manifest import Manifest, build_manifest
-from taketwo.executions.plan import Plan, read_plan
+from taketwo.executions.plan import Plan, PlannedQuestion, read_plan
+from taketwo.executions.planned_media import paths_of
 from taketwo.executions.progress import Progress, ProgressCount
 from taketwo.executions.schedule import cell_order
 from taketwo.executions.trajectory import RunStatus, Trajectory
@@ -84,12 +85,13 @@ def run_study(
     folder = folder.resolve()
     plan = read_plan(folder / "plan.json")
     with _only_one(folder) as lock:
-        check_unchanged(plan, folder)
         manifests = tuple(
             run_execution(
                 folder,
                 plan,
                 execution,
+                # again for each: the one before may have taken days
+                located=check_unchanged(plan, folder),
                 on_progress=on_progress,
                 retry_errors=retry_errors,
                 plugins=plugins,
@@ -106,6 +108,7 @@ def run_execution(
     plan: Plan,
     execution: int,
     *,
+    located: Sequence[PlannedQuestion],
     on_progress: Callable[[Progress], None] | None = None,
     retry_errors: bool = False,
     plugins: Sequence[str] = (),
@@ -113,8 +116,8 @@ def run_execution(
 ) -> Manifest:
     """Run what is left of one execution, in one attempt, and write its manifest.
 
-    The plan is not checked here; `run_study` does that once, before the first execution. `lock` is
-    a file descriptor that the attempt's process holds open.
+    `located` are the plan's questions as `check_unchanged` found them just now. `lock` is a
+    file descriptor that the attempt's process holds open.
 
     Raises
     ------
@@ -134,7 +137,8 @@ def run_execution(
         try:
             command = _command(folder, execution, attempt, plugins)
             place_of_attempt = place / f"attempt-{attempt:02d}"
-            write_atomically(place_of_attempt / "cells.json", json.dumps(list(wanted)).encode())
+            order = {"cells": list(wanted), "media": paths_of(located)}
+            write_atomically(place_of_attempt / "cells.json", json.dumps(order).encode())
             _run_attempt(command, place_of_attempt, lock, count, on_progress)
         finally:
             settle_attempts(place)

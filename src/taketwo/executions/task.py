@@ -9,6 +9,7 @@ stands in the sample's target so that `inspect view` can show it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from inspect_ai import Task, task
@@ -19,7 +20,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from taketwo.benchmarks.question import Question
 from taketwo.executions.cell import CellEnd, run_cell
 from taketwo.executions.environment import code_sha256
-from taketwo.executions.plan import Arm, Plan, read_plan
+from taketwo.executions.plan import Arm, Plan, PlannedQuestion, read_plan
 from taketwo.executions.schedule import Cell, cell_order
 from taketwo.executions.studio import Studio
 from taketwo.executions.unchanged import check_unchanged
@@ -45,17 +46,29 @@ def study(plan: str, execution: int) -> Task:
     """
     path = Path(plan).resolve()
     frozen = read_plan(path)
-    check_unchanged(frozen, path.parent)
-    return task_of_cells(frozen, execution, path.parent, cell_order(frozen, execution))
+    present = check_unchanged(frozen, path.parent)
+    cells = cell_order(frozen, execution)
+    return task_of_cells(frozen, execution, path.parent, cells, located=present)
 
 
-def task_of_cells(plan: Plan, execution: int, folder: Path, cells: Sequence[Cell]) -> Task:
-    """Return the task that runs `cells` of an execution, without checking the plan again."""
+def task_of_cells(
+    plan: Plan,
+    execution: int,
+    folder: Path,
+    cells: Sequence[Cell],
+    *,
+    located: Sequence[PlannedQuestion],
+) -> Task:
+    """Return the task that runs `cells` of an execution, without checking the plan again.
+
+    `located` are the plan's questions with the paths that their media have now, as they were
+    checked: what runs is what was checked, also where the study has moved.
+    """
     return Task(
         dataset=MemoryDataset(
             [_sample(plan, execution, cell) for cell in cells], name=f"{plan.study} K{execution}"
         ),
-        solver=_cells(plan, execution, folder),
+        solver=_cells(replace(plan, questions=tuple(located)), execution, folder),
         config=GenerateConfig(
             adaptive_connections=False,
             cache=False,
