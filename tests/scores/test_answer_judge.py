@@ -83,7 +83,9 @@ async def test_one_failing_answer_does_not_lose_the_others() -> None:
 
     name = script([answers], repeat_last=True)
 
-    judgements, failures = await judged(name, request("fine"), request("poison"), request("also fine"))
+    judgements, failures = await judged(
+        name, request("fine"), request("poison"), request("also fine")
+    )
 
     assert sorted(one.answer for one in judgements) == ["also fine", "fine"]
     assert [failure.cause[:9] for failure in failures] == ["HttpError"]

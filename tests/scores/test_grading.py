@@ -48,7 +48,10 @@ def test_a_choice_is_scored_by_the_option() -> None:
 
 @pytest.mark.parametrize("status", ["abstained", "unparsed", "limit"])
 def test_an_agent_that_had_its_chance_and_gave_no_answer_scores_zero(status: RunStatus) -> None:
-    assert Grader(PLAN, {}).label_of("mcq", make_trajectory("mcq", run_status=status)) == ("scored", 0.0)
+    assert Grader(PLAN, {}).label_of("mcq", make_trajectory("mcq", run_status=status)) == (
+        "scored",
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("status", ["agent_error", "provider_error", "media_error", "not_run"])
@@ -62,7 +65,10 @@ def test_a_failure_is_never_a_wrong_answer(status: RunStatus) -> None:
 def test_an_open_answer_waits_for_the_judge_unless_it_matches() -> None:
     grader = Grader(PLAN, {})
 
-    assert grader.label_of("open", make_trajectory("open", answer_text="The cat.")) == ("scored", 1.0)
+    assert grader.label_of("open", make_trajectory("open", answer_text="The cat.")) == (
+        "scored",
+        1.0,
+    )
     assert grader.label_of("open", make_trajectory("open", answer_text="a kitten")) == (
         "not_judged",
         None,
@@ -77,7 +83,9 @@ def test_an_open_answer_waits_for_the_judge_unless_it_matches() -> None:
         ("ungradable", ("ungradable", None)),
     ],
 )
-def test_a_judgement_decides_an_open_answer(label: Label, expected: tuple[str, float | None]) -> None:
+def test_a_judgement_decides_an_open_answer(
+    label: Label, expected: tuple[str, float | None]
+) -> None:
     grader = Grader(PLAN, labelled("a kitten", label))
 
     assert grader.label_of("open", make_trajectory("open", answer_text="A  kitten")) == expected
