@@ -22,7 +22,7 @@ def test_the_drawn_tree_is_the_tree_of_classes() -> None:
         match = re.match(r"    ((?:  )*)([A-Z]\w+)", line)
         if match and match[2] in classes():
             depth = (len(line) - len(line.lstrip()) - 4) // 2
-            path = [*path[: depth], match[2]]
+            path = [*path[:depth], match[2]]
             drawn[match[2]] = path[-2] if len(path) > 1 else "Exception"
 
     assert drawn == {name: thing.__bases__[0].__name__ for name, thing in classes().items()}
@@ -30,7 +30,9 @@ def test_the_drawn_tree_is_the_tree_of_classes() -> None:
 
 def test_each_branch_has_its_exit_status() -> None:
     assert (RequestError.exit_status, DataError.exit_status, HarnessError.exit_status) == (2, 3, 4)
-    assert {thing.exit_status for thing in classes().values() if issubclass(thing, DataError)} == {3}
+    assert {thing.exit_status for thing in classes().values() if issubclass(thing, DataError)} == {
+        3
+    }
 
 
 def test_an_unknown_name_comes_with_near_ones() -> None:
