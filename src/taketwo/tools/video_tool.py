@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -224,7 +225,8 @@ class Window(BaseModel):
 _Schema = dict[str, JsonValue]
 
 
-def _parameters(arguments: type[BaseModel], hidden: frozenset[str]) -> dict[str, JsonValue]:
+@cache
+def _parameters(arguments: type[BaseModel], hidden: frozenset[str]) -> Mapping[str, JsonValue]:
     """Return the JSON schema of the arguments: no titles, and no nulls (leave the argument out)."""
     schema = cast("_Schema", arguments.model_json_schema(by_alias=False))
     properties: dict[str, JsonValue] = {}
