@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.plans import make_plan
 
 from taketwo.benchmarks.question import Milestone, Question
 from taketwo.errors import DataError, RequestError
@@ -175,3 +176,20 @@ def test_the_record_is_light() -> None:
 
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_the_hash_of_a_plan_does_not_depend_on_where_its_media_lie() -> None:
+    def plan_at(folder: str, text: str = "Which?") -> Plan:
+        question = Question(
+            question_id="q1",
+            text=text,
+            video_id="v1",
+            video_path=f"{folder}/v1.mp4",
+            subtitles_path=f"{folder}/v1.srt",
+            options=("red", "green"),
+            answer_index=1,
+        )
+        return make_plan(questions=[question])
+
+    assert plan_at("/here").sha256 == plan_at("/there").sha256
+    assert plan_at("/here").sha256 != plan_at("/here", "Which one?").sha256

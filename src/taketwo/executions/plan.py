@@ -203,13 +203,13 @@ class Plan:
     def to_json(self) -> dict[str, JsonValue]:
         """Return the plan as it stands in `plan.json`, its own hash included."""
         return {
-            **self._hashed(),
+            **self._record(),
             "created": self.created,
             "study_file": self.study_file,
             "sha256": self.sha256,
         }
 
-    def _hashed(self) -> dict[str, JsonValue]:
+    def _record(self) -> dict[str, JsonValue]:
         return {
             "format": FORMAT,
             "study": self.study,
@@ -235,8 +235,22 @@ class Plan:
 
     @property
     def sha256(self) -> str:
-        """Return the hash that names the study."""
-        return sha256_of(self._hashed())
+        """Return the hash that names the study: the same wherever the study and its media lie.
+
+        Paths are left out of it; the bytes of the media are in it by their hashes.
+        """
+        questions = [
+            {
+                **planned.to_json(),
+                "question": {
+                    name: value
+                    for name, value in planned.question.to_json().items()
+                    if name not in {"video_path", "subtitles_path"}
+                },
+            }
+            for planned in self.questions
+        ]
+        return sha256_of({**self._record(), "questions": questions})
 
     def arm(self, name: str) -> Arm:
         """Return the arm called `name`."""
