@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,7 +17,11 @@ __all__ = [
     "binomial_masses",
     "chi2_quantile",
     "chi2_tail",
+    "f_quantile",
     "f_tail",
+    "log_beta",
+    "noncentral_t_tail",
+    "normal_cdf",
     "normal_quantile",
     "root_between",
     "t_quantile",
@@ -39,6 +44,18 @@ def f_tail(f: float, df1: float, df2: float) -> float:
     return float(special.fdtrc(df1, df2, f))
 
 
+def f_quantile(probability: float, df1: float, df2: float) -> float:
+    """Return the quantile of the F distribution."""
+    return float(special.fdtri(df1, df2, probability))
+
+
+def noncentral_t_tail(t: float, df: float, shift: float) -> float:
+    """Return P(T > t) of the non-central t around `shift`."""
+    found = float(special.nctdtr(df, -shift, -t))
+    # the tail on the far side is at most Phi(shift); SciPy has no number for it where that is tiny
+    return 0.0 if math.isnan(found) and t >= 0 and shift < -6 else found
+
+
 def chi2_tail(x: float, df: float) -> float:
     """Return P(chi-square > x)."""
     return float(special.chdtrc(df, x))
@@ -47,6 +64,16 @@ def chi2_tail(x: float, df: float) -> float:
 def chi2_quantile(probability: float, df: float) -> float:
     """Return the quantile of the chi-square distribution."""
     return float(special.chdtri(df, 1 - probability))
+
+
+def normal_cdf(x: float) -> float:
+    """Return P(X <= x) of the standard normal distribution."""
+    return float(special.ndtr(x))
+
+
+def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function."""
+    return float(special.betaln(a, b))
 
 
 def normal_quantile(probability: float) -> float:
