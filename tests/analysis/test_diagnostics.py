@@ -6,7 +6,9 @@ from typing import get_args
 import pytest
 
 from taketwo.analysis.comparison import Comparison, Effect, HypothesisTest, MetricComparison
-from taketwo.analysis.diagnostics import TEMPLATES, flags_of, not_known, sentence_of
+from taketwo.analysis.diagnostics import flags_of, not_known
+from taketwo.analysis.pair_values import Clusters
+from taketwo.analysis.sentences import TEMPLATES, sentence_of
 from taketwo.analysis.spread import spread_of
 from taketwo.analysis.verdict import Flag, Verdict
 
@@ -21,7 +23,7 @@ def _flags(
     *,
     effects: tuple[Effect, ...] | None = None,
     shift: bool | None = True,
-    clusters: tuple[int, float] | None = None,
+    clusters: Clusters | None = None,
     headline: HypothesisTest | None = None,
 ) -> dict[Flag, str]:
     return flags_of(
@@ -56,7 +58,11 @@ def test_a_reversal_whose_shift_does_not_reject_is_kept_and_flagged(
 def test_few_videos_and_a_giant_one_are_flagged(
     accuracy: MetricComparison, clusters: tuple[int, float], flagged: bool
 ) -> None:
-    assert ("FEW_CLUSTERS" in _flags(accuracy, clusters=clusters)) is flagged
+    found = Clusters(n=clusters[0], largest_share=clusters[1], hold_several=True)
+    questions = Clusters(n=clusters[0], largest_share=clusters[1], hold_several=False)
+
+    assert ("FEW_CLUSTERS" in _flags(accuracy, clusters=found)) is flagged
+    assert "FEW_CLUSTERS" not in _flags(accuracy, clusters=questions)
 
 
 def test_tests_that_disagree_with_the_headline_are_named(accuracy: MetricComparison) -> None:

@@ -55,6 +55,44 @@ def test_mcnemar_is_exact_and_the_paper_s_values_are_the_corrected_ones(
     )
 
 
+def test_exact_percentile_bounds_are_lattice_points(accuracy: MetricComparison) -> None:
+    first, second = accuracy.executions
+    shift = accuracy.shifts[0]
+
+    assert [first.low, first.high] == pytest.approx([62 * STEP, 126 * STEP], rel=1e-9)
+    assert [second.low, second.high] == pytest.approx([-82 * STEP, -22 * STEP], rel=1e-9)
+    assert [shift.low, shift.high] == pytest.approx([103 * STEP, 189 * STEP], rel=1e-9)
+    assert [first.se, second.se] == pytest.approx(
+        [0.0126907961778802, 0.01186906855736879], rel=1e-9
+    )
+
+
+def test_components_and_the_next_execution_are_the_known_ones(accuracy: MetricComparison) -> None:
+    variation = accuracy.variation
+    assert variation is not None
+    parts, following = variation.components, variation.next_execution
+
+    assert parts.tau == pytest.approx(0.07953599, rel=1e-6)
+    assert [parts.tau_low, parts.tau_high] == pytest.approx([0.03371940, 2.567146], rel=1e-6)
+    assert parts.question == pytest.approx(0.0545, abs=5e-5)
+    assert [following.low, following.high] == pytest.approx([-1.23583, 1.26857], abs=1e-5)
+    assert following.p_reversal == pytest.approx(0.447611, abs=5e-7)
+    assert "optimistic at 2 executions" in following.note
+    assert "the interval needs 4 executions" in following.note
+    assert variation.single_run_coverage == pytest.approx(0.23, abs=0.01)
+
+
+def test_the_three_statements_are_kept_apart(accuracy: MetricComparison) -> None:
+    found = accuracy.statements
+
+    assert found.effect_vs_reexecution.value == "below_noise"
+    assert found.shift.value == "shift"
+    assert (found.configuration.value, found.configuration.reason) == (
+        None,
+        "no manifest of the executions was given: what ran is not known",
+    )
+
+
 def test_bootstrap_bounds_are_within_two_questions_of_the_published_ones(
     accuracy: MetricComparison,
 ) -> None:
@@ -77,7 +115,7 @@ def test_clustered_intervals_are_those_computed_independently(accuracy: MetricCo
         bounds, [(0.0481, 0.0981), (-0.0643, -0.0167), (0.0795, 0.1485)], strict=True
     ):
         assert found == pytest.approx(expected, abs=2 * STEP)
-    assert accuracy.headline == "CR2"
+    assert accuracy.headline == "cluster percentile bootstrap"
     assert accuracy.n_clusters == 922
 
 
@@ -108,7 +146,9 @@ def test_spread_over_executions_is_descriptive_and_6_6_times_the_standard_error(
     assert accuracy.swing == pytest.approx(146 / 1283)
     assert accuracy.swing_between == (1, 2)
     assert accuracy.reversal is not None
-    assert accuracy.reversal.p == pytest.approx(3.43e-4, rel=0.01)
+    assert accuracy.reversal.p == pytest.approx(3.3076e-4, rel=1e-4)
+    assert accuracy.headline_reversal is not None
+    assert accuracy.headline_reversal.p == pytest.approx(3.43e-4, rel=0.01)
 
 
 def test_five_metrics_get_the_published_verdicts_and_adjusted_p(

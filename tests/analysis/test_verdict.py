@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taketwo.analysis.verdict import VERDICT_TEXTS, Verdict, paper_label, verdict_of
+from taketwo.analysis.verdict import (
+    VERDICT_TEXTS,
+    Verdict,
+    paper_label,
+    verdict_of,
+    verdict_of_runs,
+)
 
 SUPPORTS = st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=7)
 SHIFT = st.sampled_from([True, False, None])
@@ -137,3 +143,47 @@ def test_the_paper_s_wording_asks_for_no_shift_before_it_says_attenuation(
     supports: list[int], shift: bool | None, label: str | None
 ) -> None:
     assert paper_label(supports, shift) == label
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "shift", "verdict"),
+    [
+        (5, 95, True, "directional_reversal"),
+        (4, 96, True, "magnitude_shift"),
+        (5, 95, False, "no_shift_detected"),
+        (50, 50, False, "not_reproduced"),
+        (50, 50, True, "directional_reversal"),
+        (95, 0, True, "magnitude_shift"),
+        (94, 0, True, "not_reproduced"),
+        (0, 95, False, "no_shift_detected"),
+        (1, 0, False, "not_reproduced"),
+        (0, 0, False, "unsupported"),
+        (0, 0, True, "shift_without_effect"),
+        (100, 0, None, "not_testable"),
+    ],
+)
+def test_runs_that_were_not_paired_are_judged_by_the_share_of_pairs(
+    positive: int, negative: int, shift: bool | None, verdict: str
+) -> None:
+    assert verdict_of_runs(positive, negative, 100, shift) == verdict
+    mirrored = verdict_of_runs(negative, positive, 100, shift)
+    assert mirrored == verdict
+
+
+@given(
+    positive=st.integers(0, 12),
+    negative=st.integers(0, 12),
+    unsupported=st.integers(1, 12),
+    shift=st.sampled_from([True, False, None]),
+)
+def test_no_order_of_runs_is_ever_read_into_a_verdict(
+    positive: int, negative: int, unsupported: int, shift: bool | None
+) -> None:
+    found = verdict_of_runs(positive, negative, positive + negative + unsupported, shift)
+
+    assert found not in {"attenuation", "emergence", "intermittent", "single_execution"}
+
+
+def test_impossible_counts_of_pairs_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 and 2 of 4 pairs of runs are impossible"):
+        verdict_of_runs(3, 2, 4, None)

@@ -67,6 +67,7 @@ def test_sections_stand_in_their_order(document: Document) -> None:
         "effects",
         "transitions",
         "arms",
+        "variation",
         "denominators",
         "limits",
         "cells",
@@ -177,6 +178,7 @@ def test_a_comparison_alone_makes_a_report(study: Study) -> None:
         "effects",
         "transitions",
         "arms",
+        "variation",
         "denominators",
     ]
     assert "<h1" in render_report(document)

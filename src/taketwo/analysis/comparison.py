@@ -14,6 +14,7 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from taketwo.analysis.clustered import ClusteredEffect, ClusteredShift, ClusterFigures
 from taketwo.analysis.effects import (
     Bounds,
     Effect,
@@ -25,7 +26,18 @@ from taketwo.analysis.effects import (
     Sensitivity,
     Shift,
 )
-from taketwo.analysis.population import CellCount, ClusterAccount, Loss, LossStep, Population
+from taketwo.analysis.intervals import Bootstrap
+from taketwo.analysis.population import (
+    CellCount,
+    ClusterAccount,
+    Loss,
+    LossPattern,
+    LossStep,
+    Population,
+)
+from taketwo.analysis.statements import Statements
+from taketwo.analysis.subgroups import Subgroup, SubgroupShare, SubgroupTable
+from taketwo.analysis.variation import ArmRuns, Average, PairCounts, Variation
 from taketwo.analysis.verdict import Flag, PaperLabel, Verdict
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
@@ -33,9 +45,15 @@ from taketwo.executions.rule import Metric, Rule
 
 __all__ = [
     "FORMAT",
+    "Alignment",
+    "ArmRuns",
+    "Average",
     "Bounds",
     "CellCount",
     "ClusterAccount",
+    "ClusterFigures",
+    "ClusteredEffect",
+    "ClusteredShift",
     "Comparison",
     "Counts",
     "Effect",
@@ -45,6 +63,7 @@ __all__ = [
     "Interval",
     "Kind",
     "Loss",
+    "LossPattern",
     "LossStep",
     "Mcnemar",
     "MetricComparison",
@@ -52,16 +71,23 @@ __all__ = [
     "Movement",
     "NotMeasured",
     "PairComparison",
+    "PairCounts",
     "PaperLabel",
     "Population",
     "Sensitivity",
     "Shift",
+    "Statements",
+    "Subgroup",
+    "SubgroupShare",
+    "SubgroupTable",
+    "Variation",
     "Verdict",
 ]
 
 FORMAT = "taketwo.comparison/1"
 
 Kind = Literal["binary", "continuous"]
+Alignment = Literal["blocked", "arbitrary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +100,14 @@ class MetricComparison:
     `p_holm` is over the primary family (None for metrics outside it). `s_k` is the standard
     deviation of the effects over executions, `s_k_note` how far to trust it, `ratio_to_se` it over
     the mean standard error inside an execution. `swing` is the largest minus the smallest effect and
-    `swing_between` the executions that attain it, the larger effect first.
+    `swing_between` the executions that attain it, the larger effect first. `cluster` are the numbers
+    by video. `reversal` is by question, `headline_reversal` by the unit of the headline.
+
+    Where runs were not made together (`arbitrary`), `executions`, `shifts` and `movements` are empty,
+    since nothing may depend on which run is called which: `average` is the effect, `pairs` counts
+    support over all pairs of runs, `arms` says what each arm's own runs do, and `omnibus` is the
+    smaller of the two arms' p, adjusted over the two. `undefined` gives for each field that is None the
+    reason.
     """
 
     metric: Metric
@@ -91,6 +124,12 @@ class MetricComparison:
     omnibus: HypothesisTest | None
     headline_omnibus: HypothesisTest | None
     reversal: HypothesisTest | None
+    headline_reversal: HypothesisTest | None
+    cluster: ClusterFigures | None
+    pairs: PairCounts | None
+    average: Average | None
+    variation: Variation | None
+    arms: tuple[ArmRuns, ...]
     movements: tuple[Movement, ...]
     s_k: float | None
     s_k_note: str
@@ -103,9 +142,12 @@ class MetricComparison:
     verdict: Verdict
     verdict_text: str
     paper_label: PaperLabel | None
+    statements: Statements
     sentence: str
     flags: tuple[Flag, ...]
     flag_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    subgroups: tuple[SubgroupTable, ...] = ()
+    undefined: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,11 +176,14 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class PairComparison:
-    """A method against its baseline; None for `counts` where there is one execution only."""
+    """A method against its baseline; None for `counts` where there is one execution only.
+
+    `alignment` is `blocked` where the arms of an execution were run together, else `arbitrary`.
+    """
 
     baseline: str
     method: str
-    alignment: Literal["blocked", "arbitrary"]
+    alignment: Alignment
     metrics: Mapping[str, MetricComparison]
     not_measured: tuple[NotMeasured, ...]
     counts: Counts | None
@@ -159,15 +204,18 @@ class MetricMean:
 class Comparison:
     """Every number of a study. `not_as_planned` lists what departs from the frozen rule.
 
-    `not_known` says in plain words what this many executions cannot tell.
+    `not_known` says in plain words what this many executions cannot tell. `executions` are those of
+    any arm, `runs` those of each.
     """
 
     study: str
     rule: Rule
     arms: tuple[str, ...]
     executions: tuple[int, ...]
+    runs: Mapping[str, tuple[int, ...]]
     seed: int
     draws: int
+    bootstrap: Bootstrap
     population: Population
     means: tuple[MetricMean, ...]
     comparisons: tuple[PairComparison, ...]

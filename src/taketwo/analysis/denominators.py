@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -10,15 +11,26 @@ from numpy.typing import NDArray
 
 from taketwo.analysis.comparison import MetricMean
 from taketwo.analysis.effects import Bounds
-from taketwo.analysis.population import CellCount, ClusterAccount, Population
+from taketwo.analysis.population import CellCount, ClusterAccount, LossPattern, Population
+from taketwo.analysis.subgroups import Factors, shares_of
 from taketwo.executions.rule import METRICS, Rule
-from taketwo.outcomes.pairing import PairedOutcomes
+from taketwo.outcomes.pairing import LossStep, PairedOutcomes
 
-__all__ = ["effect_bounds", "means_of", "population_of", "shift_bounds"]
+__all__ = [
+    "cell_counts",
+    "clusters_of",
+    "effect_bounds",
+    "means_of",
+    "patterns_of",
+    "population_of",
+    "shift_bounds",
+]
 
 
-def population_of(paired: PairedOutcomes, frame: pl.DataFrame, rule: Rule) -> Population:
-    """Return the account of the population: statuses, losses and clusters."""
+def population_of(
+    paired: PairedOutcomes, frame: pl.DataFrame, rule: Rule, factors: Factors
+) -> Population:
+    """Return the account of the population: statuses, losses, patterns, clusters and subgroups."""
     matched: NDArray[np.bool_] = np.logical_and.reduce(paired.population, axis=1)
     total = len(paired.question_ids)
     return Population(
@@ -28,12 +40,35 @@ def population_of(paired: PairedOutcomes, frame: pl.DataFrame, rule: Rule) -> Po
         n_matched=int(matched.sum()),
         matched_share=float(matched.sum()) / total,
         losses=paired.steps,
-        cells=tuple(
-            _cell_count(paired, frame, arm, execution)
-            for execution in range(len(paired.executions))
-            for arm in range(len(paired.arms))
-        ),
-        clusters=_clusters(paired, matched, rule),
+        cells=cell_counts(paired, frame),
+        clusters=clusters_of(paired.question_ids, paired.video_ids, _used(paired, matched), rule),
+        patterns=patterns_of(paired.steps),
+        subgroups=shares_of(factors, matched),
+    )
+
+
+def _used(paired: PairedOutcomes, matched: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return matched if matched.any() else np.logical_or.reduce(paired.population, axis=1)
+
+
+def cell_counts(paired: PairedOutcomes, frame: pl.DataFrame) -> tuple[CellCount, ...]:
+    """Return the denominators of every arm in every execution."""
+    return tuple(
+        _cell_count(paired, frame, arm, execution)
+        for execution in range(len(paired.executions))
+        for arm in range(len(paired.arms))
+    )
+
+
+def patterns_of(steps: Sequence[LossStep]) -> tuple[LossPattern, ...]:
+    """Return the lost questions grouped by the cells that cost them, the most frequent group first."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for step in steps:
+        for loss in step.lost:
+            groups.setdefault(loss.cells, []).append(loss.question_id)
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return tuple(
+        LossPattern(cells=cells, n=len(ids), question_ids=tuple(ids)) for cells, ids in ordered
     )
 
 
@@ -66,10 +101,12 @@ def _counted(statuses: pl.Series) -> dict[str, int]:
     return dict(sorted(Counter(map(str, statuses.to_list())).items()))
 
 
-def _clusters(paired: PairedOutcomes, matched: NDArray[np.bool_], rule: Rule) -> ClusterAccount:
-    used = matched if matched.any() else np.logical_or.reduce(paired.population, axis=1)
-    names = paired.video_ids if rule.cluster == "video" else paired.question_ids
-    sizes = Counter(name for name, kept in zip(names, used, strict=True) if kept)
+def clusters_of(
+    question_ids: Sequence[str], video_ids: Sequence[str], used: NDArray[np.bool_], rule: Rule
+) -> ClusterAccount:
+    """Return how the used questions fall into clusters by the rule."""
+    names = video_ids if rule.cluster == "video" else question_ids
+    sizes = Counter(name for name, kept in zip(names, used.tolist(), strict=True) if kept)
     counts, total = list(sizes.values()), sum(sizes.values())
     return ClusterAccount(
         by=rule.cluster,

@@ -1,4 +1,4 @@
-"""What qualifies a number: flags with their reasons, and sentences for people."""
+"""What qualifies a number: flags with their reasons."""
 
 from __future__ import annotations
 
@@ -8,103 +8,12 @@ import numpy as np
 
 from taketwo.analysis.denominators import effect_bounds
 from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Sensitivity, Shift
+from taketwo.analysis.pair_values import Clusters
 from taketwo.analysis.verdict import Flag, Verdict
-from taketwo.executions.rule import Metric
 from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.stats.paired import discordant
 
-__all__ = ["differential_missingness", "flags_of", "not_known", "sentence_of"]
-
-FEW_VIDEOS = 50
-GIANT_SHARE = 0.1
-UNITS: Mapping[Metric, str] = {
-    "accuracy": "points",
-    "trajectory_score": "points of 100",
-    "mc_rate": "points",
-    "turns": "turns",
-    "visible_calls": "visible calls",
-    "primitive_ops": "primitive operations",
-    "latency_s": "s",
-    "tokens": "tokens",
-    "cost_usd": "US dollars",
-}
-TEMPLATES: Mapping[Verdict, str] = {
-    "directional_reversal": (
-        "{values}: supported in opposite directions, so which arm is ahead depends on the execution"
-    ),
-    "opposite_signs_not_confirmed": (
-        "{values}: both signs are supported somewhere, but no more than chance produces among "
-        "this many executions"
-    ),
-    "magnitude_shift": (
-        "{values}: the direction holds in every execution, the size does not (shift {shift})"
-    ),
-    "no_shift_detected": (
-        "{values}: the direction holds in every execution and no shift was detected "
-        "({shift}), which is not evidence that the size is the same"
-    ),
-    "equivalent": (
-        "{values}: the direction holds in every execution and the size stays within the margin "
-        "declared beforehand"
-    ),
-    "attenuation": (
-        "{values}: supported at first, no longer supported in the last execution, and the "
-        "change itself is established (shift {shift})"
-    ),
-    "emergence": (
-        "{values}: not supported at first, supported in the last execution, and the change "
-        "itself is established (shift {shift})"
-    ),
-    "intermittent": (
-        "{values}: supported in some executions only, and the effect does differ between "
-        "executions (shift {shift})"
-    ),
-    "not_reproduced": (
-        "{values}: supported in some executions only, while the difference between executions is "
-        "within question noise (shift {shift}); this decides nothing either way"
-    ),
-    "shift_without_effect": (
-        "{values}: supported in no execution, yet the effect differs between executions "
-        "(shift {shift})"
-    ),
-    "unsupported": "{values}: no effect is supported in any execution, and no shift was detected",
-    "not_testable": "{values}: no test is possible, see the reasons beside the numbers",
-    "single_execution": (
-        "{values}: one execution says what happened once; whether it would happen again is not "
-        "known"
-    ),
-}
-
-
-def sentence_of(
-    metric: Metric,
-    method: str,
-    baseline: str,
-    effects: Sequence[Effect],
-    test: HypothesisTest | None,
-    verdict: Verdict,
-) -> str:
-    """Return what happened to a metric, in one sentence with its numbers."""
-    values = ", ".join(
-        f"{_signed(metric, effect.effect)} in K{effect.execution}"
-        f"{'' if effect.supported else ' (interval covers zero)'}"
-        for effect in effects
-    )
-    sentence = TEMPLATES[verdict].format(values=values, shift=_shift_text(test))
-    return f"{method} minus {baseline}: {sentence}."
-
-
-def _signed(metric: Metric, value: float) -> str:
-    scale = 100 if metric in {"accuracy", "mc_rate"} else 1
-    return f"{scale * value:+.3g} {UNITS[metric]}"
-
-
-def _shift_text(test: HypothesisTest | None) -> str:
-    if test is None or test.p is None:
-        return "not testable"
-    if test.p_holm is None:
-        return f"p = {test.p:.2g}, not in the primary family"
-    return f"Holm-adjusted p = {test.p_holm:.2g}"
+__all__ = ["differential_missingness", "few_clusters", "flags_of", "not_known", "runs_not_known"]
 
 
 def flags_of(
@@ -117,13 +26,13 @@ def flags_of(
     omnibus: HypothesisTest | None,
     headline_omnibus: HypothesisTest | None,
     sensitivity: Sensitivity | None,
-    clusters: tuple[int, float] | None,
+    clusters: Clusters | None,
     missingness: str | None,
 ) -> dict[Flag, str]:
     """Return the flags of a metric, each with its reason.
 
-    `clusters` is the number of videos and the share of the largest, None where no video holds
-    several questions; `missingness` the reason of differential missingness, if any.
+    `clusters` are the units that are resampled; `missingness` is the reason of differential
+    missingness, if any.
     """
     found: dict[Flag, str] = {}
     borderline = _borderline(effects, omnibus, headline_omnibus, level=level)
@@ -134,11 +43,9 @@ def flags_of(
             "on all questions that each execution has by itself the sign, the support or the "
             f"verdict differs ({sensitivity.verdict})"
         )
-    if clusters is not None and (clusters[0] < FEW_VIDEOS or clusters[1] > GIANT_SHARE):
-        found["FEW_CLUSTERS"] = (
-            f"{clusters[0]} videos, the largest with {clusters[1]:.0%} of the questions: the "
-            "percentile bootstrap over videos is too short here, CR2 decides"
-        )
+    few = few_clusters(clusters)
+    if few:
+        found["FEW_CLUSTERS"] = few
     constant = [
         f"K{effect.execution}"
         for effect in effects
@@ -163,6 +70,16 @@ def flags_of(
     return found
 
 
+def few_clusters(clusters: Clusters | None) -> str:
+    """Return why the videos are too few for the percentile bootstrap, "" where they are not."""
+    if clusters is None or not clusters.hold_several or not clusters.are_few:
+        return ""
+    return (
+        f"{clusters.n} videos, the largest with {clusters.largest_share:.0%} of the questions: the "
+        "percentile bootstrap over videos is too short here, CR2 decides"
+    )
+
+
 def _differs(sensitivity: Sensitivity, effects: Sequence[Effect], verdict: Verdict) -> bool:
     signs = [None if value is None else int(np.sign(value)) for value in sensitivity.effects]
     return sensitivity.verdict != verdict or signs != [effect.sign for effect in effects]
@@ -178,11 +95,13 @@ def _borderline(
     """Return where another test of the same number decides otherwise than the headline."""
     told: list[str] = []
     for effect in effects:
-        if effect.headline.low is None:
+        if effect.headline.low is None or effect.headline.se == 0:
             continue
         others = {
             "percentile bootstrap": _excludes_zero(effect.low, effect.high),
             "cluster percentile bootstrap": _interval_excludes(effect.clustered),
+            "CR2": _interval_excludes(effect.cr2),
+            "paired t": None if effect.cr2 else _interval_excludes(effect.t_interval),
             "Tango interval": _interval_excludes(effect.tango),
             "exact McNemar": effect.mcnemar and effect.mcnemar.exact_p <= 1 - level,
         }
@@ -244,3 +163,19 @@ def not_known(executions: int) -> str | None:
             "the next one."
         )
     return None
+
+
+def runs_not_known(runs: Mapping[str, int]) -> str | None:
+    """Return what runs that were not made together cannot tell, by number of runs of each arm."""
+    single = [arm for arm, number in runs.items() if number == 1]
+    told = (
+        "Runs of the arms were not made together, so no run of one belongs to a run of another: "
+        "nothing is said of an effect in an execution, and what changed on the day of a run cannot be "
+        "told from what the arm varies by."
+    )
+    if not single:
+        return told
+    return (
+        f"{told} {', '.join(map(repr, single))} {'has' if len(single) == 1 else 'have'} one run: "
+        "whether another would give the same is not known."
+    )

@@ -1,8 +1,9 @@
 """The numbers about one metric of one pair of arms: effects, shifts and movements of the arms.
 
-`low`, `high` and `se` of an effect or a shift are by question (percentile bootstrap); its `headline`
-interval is the one that decides support and verdict, and says by name what it is. A number that is
-not defined is None, and a `reason` beside it says why; it is never 0.
+`low`, `high` and `se` of an effect or a shift are by question (percentile bootstrap), `p` is that of
+the paired t by question; its `headline` interval is the one that decides support and verdict, and
+says by name what it is. A number that is not defined is None, and a `reason` beside it says why; it
+is never 0.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ class Interval:
 class HypothesisTest:
     """A two-sided test. For a t, `df1` is 1, `df2` its degrees of freedom, `statistic` the t itself.
 
-    `p_holm` is adjusted over the family that the record that holds the test names; `mid_p` is given
-    where the distribution is a lattice.
+    `p_holm` is adjusted over the family that the record that holds the test names, `p_holm_arms` over
+    the comparisons of a study (None where there is one only); `mid_p` is given where the distribution
+    is a lattice.
     """
 
     method: str
@@ -55,6 +57,7 @@ class HypothesisTest:
     p: float | None = None
     mid_p: float | None = None
     p_holm: float | None = None
+    p_holm_arms: float | None = None
     reason: str | None = None
 
 
@@ -93,7 +96,8 @@ class Effect:
 
     `supported` is whether the headline interval excludes zero, strictly; `sign` is the sign of the
     point estimate (-1, 0, 1). `relative` is the effect over the baseline's mean, None where that is
-    0. `clustered` is the percentile bootstrap over videos.
+    0. `cr2` and `clustered` are the interval by CR2 and the percentile bootstrap over videos, None
+    where no video holds several questions.
     """
 
     execution: int
@@ -105,9 +109,11 @@ class Effect:
     low: float | None
     high: float | None
     se: float | None
+    p: float | None
     headline: Interval
     t_interval: Interval
     t_test: HypothesisTest
+    cr2: Interval | None
     clustered: Interval | None
     tango: Interval | None
     mcnemar: Mcnemar | None
@@ -125,8 +131,9 @@ class Effect:
 class Shift:
     """Effect in an earlier execution minus effect in a later one, paired by question.
 
-    `test` is the paired t by question, `headline_test` goes with the headline interval; `p_holm` of
-    both is over the pairs of executions of this metric.
+    `test` is the paired t by question and `p` its p, `headline_test` the test by the unit of the
+    headline (CR2 over videos, or the paired t again); `p_holm` of both is over the pairs of executions
+    of this metric.
     """
 
     earlier: Annotated[int, Field(alias="from")]
@@ -136,11 +143,14 @@ class Shift:
     low: float | None
     high: float | None
     se: float | None
+    p: float | None
+    p_holm: float | None
     headline: Interval
     headline_test: HypothesisTest
     t_interval: Interval
     test: HypothesisTest
     sign_flip: HypothesisTest
+    cr2: Interval | None
     clustered: Interval | None
     worst_case: Bounds | None = None
 
@@ -151,7 +161,8 @@ class Movement:
 
     `re` is later minus earlier. For a binary metric `gained` and `lost` count questions, `churn` is
     their share, `net` is (gained - lost) over n and `net_share` |gained - lost| over (gained + lost).
-    For all metrics `changed` is the share of questions whose value differs.
+    For all metrics `changed` is the share of questions whose value differs. `interval` is by CR2 or
+    the paired t; `percentile` and `clustered` stand beside it for up to three pairs of executions.
     """
 
     arm: str
@@ -163,6 +174,8 @@ class Movement:
     mean_absolute_change: float
     interval: Interval
     test: HypothesisTest
+    percentile: Interval | None = None
+    clustered: Interval | None = None
     gained: int | None = None
     lost: int | None = None
     churn: float | None = None

@@ -1,4 +1,4 @@
-"""Effects, shifts and movements of one metric of one pair of arms, with all their intervals."""
+"""Effects and shifts of one metric of one pair of arms, with all their intervals and tests."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Mcnemar, Movement, Shift
-from taketwo.analysis.pair_values import FLIP_STREAM, Column, PairValues, Resampled
+from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Mcnemar, Shift
+from taketwo.analysis.headline import bootstrap_interval, decide, t_interval
+from taketwo.analysis.intervals import Resampled
+from taketwo.analysis.pair_values import Column, PairValues
 from taketwo.errors import TooFewClusters
+from taketwo.stats.cluster_anova import cluster_anova
 from taketwo.stats.multiplicity import holm
 from taketwo.stats.paired import Discordant, MeanTest, discordant, mean_test, tango_interval
 from taketwo.stats.resampling import PercentileInterval
 from taketwo.stats.shift import Omnibus, anova_omnibus, cluster_omnibus
 from taketwo.stats.sign_flip import sign_flip
 
-__all__ = ["effects_of", "headline_test", "movements_of", "omnibus_of", "shifts_of"]
+__all__ = [
+    "clustered_interval",
+    "effects_of",
+    "mcnemar_record",
+    "omnibus_of",
+    "shifts_of",
+    "table_omnibus",
+    "test_record",
+]
 
-
-def headline_test(column: Column, *, level: float) -> MeanTest | TooFewClusters:
-    """Return the test that decides: CR2 where videos hold several questions, else the paired t.
-
-    The error instead where all questions stand on one video: it is a fact about the number.
-    """
-    try:
-        return mean_test(column.values, cluster=column.cluster, level=level)
-    except TooFewClusters as error:
-        return error
+FLIP_STREAM = 2
+MOST_DRAWN_FLIPS = 3
+WALD_NEEDS_DF = 5
 
 
 def effects_of(
@@ -36,11 +39,12 @@ def effects_of(
 ) -> tuple[Effect, ...]:
     """Return the effect of each execution; `resampled` has an entry per execution."""
     found: list[Effect] = []
+    clusters = values.clusters
     for k, (column, boot) in enumerate(zip(values.effect_columns(), resampled, strict=True)):
         method = values.method[column.questions, k]
         baseline = values.baseline[column.questions, k]
         question = mean_test(column.values, level=level)
-        headline = headline_test(column, level=level)
+        headline = decide(column, boot, clusters, level=level)
         changed = discordant(method, baseline) if is_binary else None
         mean = float(baseline.mean())
         effect = question.estimate
@@ -55,13 +59,15 @@ def effects_of(
                 low=None if boot.by_question is None else boot.by_question.low,
                 high=None if boot.by_question is None else boot.by_question.high,
                 se=None if boot.by_question is None else boot.by_question.se,
-                headline=_interval(headline, level=level),
-                t_interval=_interval(question, level=level),
-                t_test=_t_test(question),
-                clustered=_clustered(boot.by_video, level=level),
+                p=question.p,
+                headline=headline.interval,
+                t_interval=t_interval(question, level=level),
+                t_test=test_record(question),
+                cr2=_cr2(headline.test, level=level),
+                clustered=clustered_interval(boot.by_video, level=level),
                 tango=None if changed is None else _tango(changed, question.n, level=level),
-                mcnemar=None if changed is None else _mcnemar(changed),
-                supported=isinstance(headline, MeanTest) and headline.is_supported,
+                mcnemar=None if changed is None else mcnemar_record(changed),
+                supported=headline.is_supported,
                 sign=int(np.sign(effect)),
             )
         )
@@ -73,14 +79,14 @@ def shifts_of(
 ) -> tuple[Shift, ...]:
     """Return the shift of each pair of executions that has a question in common."""
     found: list[Shift] = []
+    clusters = values.clusters
     cells = zip(values.pairs, values.shift_columns(), resampled, strict=True)
     for (earlier, later), column, boot in cells:
         if not len(column.values):
             continue
         question = mean_test(column.values, level=level)
-        headline = headline_test(column, level=level)
-        rng = np.random.default_rng((seed, FLIP_STREAM))
-        flipped = sign_flip(column.values, rng=rng, draws=draws)
+        headline = decide(column, boot, clusters, level=level)
+        flipped = _flipped(column, seed=seed, draws=draws, pairs=len(values.pairs))
         found.append(
             Shift(
                 earlier=values.executions[earlier],
@@ -90,15 +96,29 @@ def shifts_of(
                 low=None if boot.by_question is None else boot.by_question.low,
                 high=None if boot.by_question is None else boot.by_question.high,
                 se=None if boot.by_question is None else boot.by_question.se,
-                headline=_interval(headline, level=level),
-                headline_test=_t_test(headline),
-                t_interval=_interval(question, level=level),
-                test=_t_test(question),
-                sign_flip=HypothesisTest(method=flipped.method, p=flipped.p, mid_p=flipped.mid_p),
-                clustered=_clustered(boot.by_video, level=level),
+                p=question.p,
+                p_holm=None,
+                headline=headline.interval,
+                headline_test=test_record(headline.test),
+                t_interval=t_interval(question, level=level),
+                test=test_record(question),
+                sign_flip=flipped,
+                cr2=_cr2(headline.test, level=level),
+                clustered=clustered_interval(boot.by_video, level=level),
             )
         )
     return _adjusted(found)
+
+
+def _flipped(column: Column, *, seed: int, draws: int, pairs: int) -> HypothesisTest:
+    """Return the sign-flip test; drawn flips (values that are not whole) for few pairs only."""
+    is_whole = bool((column.values == np.rint(column.values)).all())
+    if not is_whole and pairs > MOST_DRAWN_FLIPS:
+        return HypothesisTest(
+            method="sign-flip", reason=f"not exact here, and not drawn for {pairs} pairs"
+        )
+    found = sign_flip(column.values, rng=np.random.default_rng((seed, FLIP_STREAM)), draws=draws)
+    return HypothesisTest(method=found.method, p=found.p, mid_p=found.mid_p)
 
 
 def _adjusted(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
@@ -108,6 +128,7 @@ def _adjusted(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
     return tuple(
         replace(
             shift,
+            p_holm=q,
             test=replace(shift.test, p_holm=q),
             headline_test=replace(shift.headline_test, p_holm=h),
         )
@@ -118,10 +139,9 @@ def _adjusted(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
 def omnibus_of(
     values: PairValues, shifts: Sequence[Shift]
 ) -> tuple[HypothesisTest | None, HypothesisTest | None]:
-    """Return the test that all executions agree, by question and in the headline's way.
+    """Return the test that all executions agree, by question and by the unit of the headline.
 
-    Two executions: the test of their shift. More: repeated-measures analysis of variance by
-    question, and a CR2 Wald test where videos hold several questions.
+    Two executions: the test of their shift. More: see `table_omnibus`.
     """
     if len(values.executions) < 2 or not shifts:
         return None, None
@@ -131,77 +151,33 @@ def omnibus_of(
     complete = values.is_complete
     if not complete.any():
         return None, None
-    d = values.differences[complete]
-    question = _from_omnibus(anova_omnibus(d))
-    if values.cluster is None or len(np.unique(values.cluster[complete])) == len(d):
+    cluster = None if values.cluster is None else values.cluster[complete]
+    return table_omnibus(Column(
+        values=values.differences[complete], questions=np.flatnonzero(complete), cluster=cluster
+    ))  # fmt: skip
+
+
+def table_omnibus(table: Column) -> tuple[HypothesisTest, HypothesisTest]:
+    """Return the tests that K columns (N x K values) have one mean: by question, and by unit.
+
+    By question it is the repeated-measures analysis of variance; where videos hold several questions
+    CR2's Wald test goes beside it, and where they are too few for that (fewer than five degrees of
+    freedom left) the analysis of variance on CR2's covariance.
+    """
+    question = _from_omnibus(anova_omnibus(table.values))
+    if table.cluster is None or len(np.unique(table.cluster)) == len(table.values):
         return question, question
     try:
-        return question, _from_omnibus(cluster_omnibus(d, values.cluster[complete]))
+        wald = cluster_omnibus(table.values, table.cluster)
+        if wald.p is None or (wald.df2 is not None and wald.df2 < WALD_NEEDS_DF):
+            return question, _from_omnibus(cluster_anova(table.values, table.cluster))
+        return question, _from_omnibus(wald)
     except TooFewClusters as error:
         return question, HypothesisTest(method="CR2 Wald", reason=str(error))
 
 
-def movements_of(values: PairValues, *, level: float, is_binary: bool) -> tuple[Movement, ...]:
-    """Return what each arm did between each pair of executions, baseline first."""
-    arms = ((values.baseline_name, values.baseline), (values.method_name, values.method))
-    return tuple(
-        _movement(values, name, cells, pair, level=level, is_binary=is_binary)
-        for pair in values.pairs
-        for name, cells in arms
-        if np.isfinite(values.differences[:, list(pair)]).all(axis=1).any()
-    )
-
-
-def _movement(
-    values: PairValues,
-    name: str,
-    cells: NDArray[np.float64],
-    pair: tuple[int, int],
-    *,
-    level: float,
-    is_binary: bool,
-) -> Movement:
-    used = np.isfinite(values.differences[:, list(pair)]).all(axis=1)
-    before, after = cells[used, pair[0]], cells[used, pair[1]]
-    cluster = None if values.cluster is None else values.cluster[used]
-    column = Column(values=after - before, questions=np.flatnonzero(used), cluster=cluster)
-    headline = headline_test(column, level=level)
-    changed = discordant(after, before) if is_binary else None
-    n, flips = len(before), 0 if changed is None else changed.gained + changed.lost
-    return Movement(
-        arm=name,
-        earlier=values.executions[pair[0]],
-        later=values.executions[pair[1]],
-        n=n,
-        re=float(column.values.mean()),
-        changed=float((column.values != 0).mean()),
-        mean_absolute_change=float(np.abs(column.values).mean()),
-        interval=_interval(headline, level=level),
-        test=_t_test(headline),
-        gained=None if changed is None else changed.gained,
-        lost=None if changed is None else changed.lost,
-        churn=None if changed is None else flips / n,
-        net=None if changed is None else (changed.gained - changed.lost) / n,
-        net_share=abs(changed.gained - changed.lost) / flips if changed and flips else None,
-        mcnemar=None if changed is None else _mcnemar(changed),
-    )
-
-
-def _interval(test: MeanTest | TooFewClusters, *, level: float) -> Interval:
-    if isinstance(test, TooFewClusters):
-        return Interval(method="CR2", level=level, low=None, high=None, reason=str(test))
-    return Interval(
-        method=test.method,
-        level=level,
-        low=test.low,
-        high=test.high,
-        se=test.se,
-        df=test.df,
-        reason=test.reason,
-    )
-
-
-def _t_test(test: MeanTest | TooFewClusters) -> HypothesisTest:
+def test_record(test: MeanTest | TooFewClusters) -> HypothesisTest:
+    """Return a t test as a record, with the reason where there is none."""
     if isinstance(test, TooFewClusters):
         return HypothesisTest(method="CR2", reason=str(test))
     return HypothesisTest(
@@ -212,6 +188,28 @@ def _t_test(test: MeanTest | TooFewClusters) -> HypothesisTest:
         p=test.p,
         reason=test.reason,
     )
+
+
+def mcnemar_record(changed: Discordant) -> Mcnemar:
+    """Return gained and lost questions as a record."""
+    return Mcnemar(
+        gained=changed.gained,
+        lost=changed.lost,
+        exact_p=changed.exact_p,
+        mid_p=changed.mid_p,
+        corrected_p=changed.corrected_p,
+    )
+
+
+def clustered_interval(found: PercentileInterval | None, *, level: float) -> Interval | None:
+    """Return the percentile interval over videos as a record."""
+    return None if found is None else bootstrap_interval(found, level=level, by_video=True)
+
+
+def _cr2(test: MeanTest | TooFewClusters, *, level: float) -> Interval | None:
+    if isinstance(test, MeanTest) and test.method != "CR2":
+        return None
+    return t_interval(test, level=level)
 
 
 def _from_omnibus(test: Omnibus) -> HypothesisTest:
@@ -225,28 +223,6 @@ def _from_omnibus(test: Omnibus) -> HypothesisTest:
     )
 
 
-def _clustered(interval: PercentileInterval | None, *, level: float) -> Interval | None:
-    if interval is None:
-        return None
-    return Interval(
-        method="cluster percentile bootstrap",
-        level=level,
-        low=interval.low,
-        high=interval.high,
-        se=interval.se,
-    )
-
-
 def _tango(changed: Discordant, n: int, *, level: float) -> Interval:
     low, high = tango_interval(changed.gained, changed.lost, n, level=level)
     return Interval(method="Tango score", level=level, low=low, high=high)
-
-
-def _mcnemar(changed: Discordant) -> Mcnemar:
-    return Mcnemar(
-        gained=changed.gained,
-        lost=changed.lost,
-        exact_p=changed.exact_p,
-        mid_p=changed.mid_p,
-        corrected_p=changed.corrected_p,
-    )

@@ -1,15 +1,17 @@
-"""One metric of one pair of arms, from numbers to verdict."""
+"""One metric of one pair of arms that were run together, from numbers to verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from taketwo.analysis.clustered import cluster_figures
 from taketwo.analysis.comparison import MetricComparison
+from taketwo.analysis.decisions import Decision, decide_metric, rejects
 from taketwo.analysis.denominators import effect_bounds, shift_bounds
-from taketwo.analysis.diagnostics import flags_of, sentence_of
+from taketwo.analysis.diagnostics import flags_of
 from taketwo.analysis.effects import (
     Effect,
     Equivalence,
@@ -18,23 +20,29 @@ from taketwo.analysis.effects import (
     Sensitivity,
     Shift,
 )
-from taketwo.analysis.estimates import (
-    effects_of,
-    headline_test,
-    movements_of,
-    omnibus_of,
-    shifts_of,
-)
-from taketwo.analysis.pair_values import PairValues, Resampled, pair_values
+from taketwo.analysis.estimates import effects_of, omnibus_of, shifts_of
+from taketwo.analysis.headline import decide, unit_test
+from taketwo.analysis.intervals import Resampled, resample
+from taketwo.analysis.movements import Movements, movements_of
+from taketwo.analysis.pair_values import PairValues, pair_values
+from taketwo.analysis.sentences import sentence_of
 from taketwo.analysis.spread import spread_of
-from taketwo.analysis.verdict import VERDICT_TEXTS, Verdict, paper_label, verdict_of
+from taketwo.analysis.statements import (
+    ConfigurationStatement,
+    Statements,
+    execution_variance,
+    noise_statement,
+    shift_statement,
+)
+from taketwo.analysis.subgroups import Factors, SubgroupTable, subgroup_tables
+from taketwo.analysis.variation import average_of, counts_of, variation_of
+from taketwo.analysis.verdict import VERDICT_TEXTS, paper_label
 from taketwo.executions.rule import Rule
 from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.outcomes.table import COLUMNS
 from taketwo.stats.paired import MeanTest
-from taketwo.stats.shift import reversal_p
 
-__all__ = ["Numbers", "comparison_of", "numbers_of"]
+__all__ = ["UNITS", "Numbers", "comparison_of", "numbers_of"]
 
 UNITS = {column.name: column.unit for column in COLUMNS}
 
@@ -56,6 +64,7 @@ class Numbers:
     equivalence: Equivalence | None
     own: Sensitivity | None
     own_p: float | None
+    subgroups: tuple[SubgroupTable, ...]
 
 
 def numbers_of(
@@ -64,27 +73,29 @@ def numbers_of(
     values: PairValues,
     resampled: Sequence[Resampled],
     *,
-    seed: int,
-    draws: int,
+    how: Movements,
+    factors: Factors,
 ) -> Numbers:
     """Return effects, shifts, movements and tests; `resampled` has effects first, then shifts."""
     k, is_binary = len(values.executions), values.metric == "accuracy"
     effects = effects_of(values, resampled[:k], level=rule.level, is_binary=is_binary)
-    shifts = shifts_of(values, resampled[k:], level=rule.level, seed=seed, draws=draws)
+    shifts = shifts_of(values, resampled[k:], level=rule.level, seed=how.seed, draws=how.draws)
     if is_binary:
         effects, shifts = _with_bounds(paired, values, effects, shifts)
     omnibus, headline = omnibus_of(values, shifts)
-    own, own_p = _sensitivity(paired, rule, values, headline)
+    own, own_p = _sensitivity(paired, rule, values, headline, how)
+    wanted: Factors = factors if values.metric in rule.primary else {}
     return Numbers(
         values=values,
         effects=effects,
         shifts=shifts,
-        movements=movements_of(values, level=rule.level, is_binary=is_binary),
+        movements=movements_of(values, how, is_binary=is_binary),
         omnibus=omnibus,
         headline=headline,
         equivalence=_equivalence(values, rule),
         own=own,
         own_p=own_p,
+        subgroups=subgroup_tables(values, wanted, level=rule.level, seed=how.seed),
     )
 
 
@@ -117,7 +128,7 @@ def _equivalence(values: PairValues, rule: Rule) -> Equivalence | None:
     if margin is None or len(values.executions) < 2:
         return None
     level = 2 * rule.level - 1
-    tests = [headline_test(column, level=level) for column in values.shift_columns()]
+    tests = [unit_test(column, level=level) for column in values.shift_columns()]
     lows = [test.low for test in tests if isinstance(test, MeanTest) and test.low is not None]
     highs = [test.high for test in tests if isinstance(test, MeanTest) and test.high is not None]
     if len(lows) < len(tests):
@@ -132,44 +143,40 @@ def _equivalence(values: PairValues, rule: Rule) -> Equivalence | None:
 
 
 def _sensitivity(
-    paired: PairedOutcomes, rule: Rule, values: PairValues, headline: HypothesisTest | None
+    paired: PairedOutcomes,
+    rule: Rule,
+    values: PairValues,
+    headline: HypothesisTest | None,
+    how: Movements,
 ) -> tuple[Sensitivity | None, float | None]:
     """Return the numbers on each execution's own questions; the verdict is filled in later."""
     own = pair_values(paired, rule, values.metric, values.method_name, population=False)
     same = np.isfinite(own.differences) == np.isfinite(values.differences)
     if same.all() or len(values.executions) < 2:
         return None, None
-    effects = [headline_test(column, level=rule.level) for column in own.effect_columns()]
-    columns = own.shift_columns()
+    columns = own.effect_columns()
+    resampled = resample(
+        columns, level=rule.level, bootstrap=how.bootstrap, draws=how.draws, seed=how.seed
+    )
+    decided = [
+        decide(column, boot, own.clusters, level=rule.level)
+        for column, boot in zip(columns, resampled, strict=True)
+    ]
+    shifts = own.shift_columns()
     p = None if headline is None else headline.p
-    if len(columns) == 1:
-        shift = headline_test(columns[0], level=rule.level)
+    if len(shifts) == 1:
+        shift = unit_test(shifts[0], level=rule.level)
         p = shift.p if isinstance(shift, MeanTest) else None
     sensitivity = Sensitivity(
-        ns=tuple(len(column.values) for column in own.effect_columns()),
-        effects=tuple(test.estimate if isinstance(test, MeanTest) else None for test in effects),
-        supports=tuple(_support(test) for test in effects),
-        shift_estimates=tuple(float(column.values.mean()) for column in columns),
+        ns=tuple(len(column.values) for column in columns),
+        effects=tuple(
+            item.test.estimate if isinstance(item.test, MeanTest) else None for item in decided
+        ),
+        supports=tuple(item.support for item in decided),
+        shift_estimates=tuple(float(column.values.mean()) for column in shifts),
         verdict="not_testable",
     )
     return sensitivity, p
-
-
-def _support(test: object) -> int | None:
-    if not isinstance(test, MeanTest) or test.low is None:
-        return None
-    return int(np.sign(test.estimate)) if test.is_supported else 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Decision:
-    """What the rule says, and what it was decided from."""
-
-    supports: tuple[int | None, ...]
-    shift: bool | None
-    reversal: HypothesisTest | None
-    verdict: Verdict
-    own: Sensitivity | None
 
 
 def comparison_of(
@@ -181,16 +188,22 @@ def comparison_of(
     headline_p_holm: float | None,
     own_p_holm: float | None,
     missingness: str | None,
+    configuration: ConfigurationStatement,
 ) -> MetricComparison:
     """Return the metric's record: verdict, flags and sentence from its numbers and adjusted p."""
     values, effects = numbers.values, numbers.effects
     omnibus = numbers.omnibus and replace(numbers.omnibus, p_holm=p_holm)
     headline = numbers.headline and replace(numbers.headline, p_holm=headline_p_holm)
-    decision = _decide(rule, numbers, headline, own_p_holm)
-    clusters = _cluster_sizes(values)
+    is_primary = values.metric in rule.primary
+    shift = rejects(headline, 1 - rule.level, is_primary=is_primary)
+    own_p = own_p_holm if is_primary else numbers.own_p
+    decision = decide_metric(
+        effects, shift, numbers.equivalence, numbers.own, own_p, level=rule.level
+    )
+    clusters = values.clusters
     flags = flags_of(
         verdict=decision.verdict,
-        shift=decision.shift,
+        shift=shift,
         level=rule.level,
         effects=effects,
         shifts=numbers.shifts,
@@ -201,14 +214,17 @@ def comparison_of(
         missingness=missingness,
     )
     n, dropped, spread = int(values.is_complete.sum()), _dropped(paired, values), spread_of(effects)
-    return MetricComparison(
+    average = average_of(values, level=rule.level)
+    variance = execution_variance(values.differences[values.is_complete])
+    center = average.effect if average else effects[0].effect
+    found = MetricComparison(
         metric=values.metric,
         unit=UNITS[values.metric],
         kind="binary" if values.metric == "accuracy" else "continuous",
-        primary=values.metric in rule.primary,
+        primary=is_primary,
         headline=effects[0].headline.method,
         n=n,
-        n_clusters=clusters[0] if clusters else n,
+        n_clusters=clusters.n if clusters else n,
         dropped=dropped,
         dropped_reason="no value in some cell of the pair" if dropped else None,
         executions=effects,
@@ -216,6 +232,12 @@ def comparison_of(
         omnibus=omnibus,
         headline_omnibus=headline,
         reversal=decision.reversal,
+        headline_reversal=decision.headline_reversal,
+        cluster=cluster_figures(clusters, effects, numbers.shifts),
+        pairs=counts_of(decision.supports),
+        average=average,
+        variation=variation_of(values, effects, level=rule.level),
+        arms=(),
         movements=numbers.movements,
         s_k=spread.s_k,
         s_k_note=spread.note,
@@ -227,7 +249,12 @@ def comparison_of(
         sensitivity=decision.own,
         verdict=decision.verdict,
         verdict_text=VERDICT_TEXTS[decision.verdict],
-        paper_label=paper_label(decision.supports, decision.shift),
+        paper_label=paper_label(decision.supports, shift),
+        statements=Statements(
+            effect_vs_reexecution=noise_statement(center, [variance], level=rule.level),
+            shift=shift_statement(shift, headline),
+            configuration=configuration,
+        ),
         sentence=sentence_of(
             values.metric,
             values.method_name,
@@ -238,74 +265,41 @@ def comparison_of(
         ),
         flags=tuple(flags),
         flag_reasons={str(name): reason for name, reason in flags.items()},
+        subgroups=numbers.subgroups,
     )
+    return replace(found, undefined=_undefined(found, decision, rule))
 
 
-def _decide(
-    rule: Rule, numbers: Numbers, headline: HypothesisTest | None, own_p_holm: float | None
-) -> _Decision:
-    alpha, is_primary = 1 - rule.level, numbers.values.metric in rule.primary
-    shift = _rejects(headline, alpha, is_primary=is_primary)
-    effects = numbers.effects
-    supports = tuple(None if e.headline.low is None else e.support for e in effects)
-    reversal = _reversal(effects)
-    is_confirmed = _reversal_confirmed(reversal, effects, alpha)
-    is_equivalent = numbers.equivalence is not None and numbers.equivalence.passed
-    own = numbers.own
-    if own is not None:
-        p = own_p_holm if is_primary else numbers.own_p
-        own_shift = None if p is None else p <= alpha
-        own = replace(
-            own,
-            verdict=verdict_of(
-                own.supports,
-                own_shift,
-                reversal_confirmed=is_confirmed,
-                is_equivalent=is_equivalent,
-            ),
-        )
-    verdict = verdict_of(
-        supports, shift, reversal_confirmed=is_confirmed, is_equivalent=is_equivalent
-    )
-    return _Decision(supports=supports, shift=shift, reversal=reversal, verdict=verdict, own=own)
-
-
-def _rejects(test: HypothesisTest | None, alpha: float, *, is_primary: bool) -> bool | None:
-    """Return whether the shift is established: adjusted p in the family, plain p outside it."""
-    if test is None:
-        return None
-    p = test.p_holm if is_primary else test.p
-    return None if p is None else p <= alpha
-
-
-def _reversal(effects: Sequence[Effect]) -> HypothesisTest | None:
-    if len(effects) < 2:
-        return None
-    method = "intersection-union, one-sided" if len(effects) == 2 else "Gail-Simon"
-    rows = [(e.effect, e.headline.se, e.headline.df) for e in effects]
-    known = [(x, se, df) for x, se, df in rows if se is not None and df is not None]
-    p = None if len(known) < len(rows) else reversal_p(*zip(*known, strict=True))
-    return HypothesisTest(
-        method=method, p=p, reason="an effect has no standard error" if p is None else None
-    )
-
-
-def _reversal_confirmed(
-    reversal: HypothesisTest | None, effects: Sequence[Effect], alpha: float
-) -> bool:
-    """Return whether opposite signs count as a reversal: always at K = 2, else Gail-Simon."""
-    if len(effects) == 2 or reversal is None:
-        return True
-    return reversal.p is not None and reversal.p <= alpha
-
-
-def _cluster_sizes(values: PairValues) -> tuple[int, float] | None:
-    """Return the number of videos and the largest one's share, None if none holds several."""
-    counted = np.isfinite(values.differences).any(axis=1)
-    if values.cluster is None or not counted.any():
-        return None
-    sizes = np.unique(values.cluster[counted], return_counts=True)[1]
-    return None if sizes.max() == 1 else (len(sizes), float(sizes.max() / sizes.sum()))
+def _undefined(found: MetricComparison, decision: Decision, rule: Rule) -> Mapping[str, str]:
+    """Return for every field of the record that is None the reason."""
+    alone = "one execution has nothing to be compared with" if len(found.executions) < 2 else ""
+    no_table = "no question has a value in every cell"
+    reasons = {
+        "omnibus": alone or no_table,
+        "headline_omnibus": alone or no_table,
+        "reversal": alone,
+        "headline_reversal": alone,
+        "cluster": "by question as the rule says"
+        if rule.cluster == "question"
+        else "every question has its own video",
+        "average": no_table,
+        "variation": alone or no_table,
+        "s_k": alone,
+        "swing": alone,
+        "swing_between": alone,
+        "mean_se": "an effect has no standard error",
+        "ratio_to_se": alone or "an effect has no standard error, or it is 0",
+        "equivalence": alone or "the rule declares no margin for this metric",
+        "sensitivity": alone or "every execution has the same questions",
+        "paper_label": alone
+        or (
+            "an effect has no interval"
+            if None in decision.supports
+            else "the paper has no word for this"
+        ),
+        "dropped_reason": "no question was dropped",
+    }
+    return {name: reason for name, reason in reasons.items() if getattr(found, name) is None}
 
 
 def _dropped(paired: PairedOutcomes, values: PairValues) -> tuple[str, ...]:

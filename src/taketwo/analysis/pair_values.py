@@ -1,8 +1,7 @@
-"""One metric of one pair of arms as arrays, and the bootstrap over all of them with shared draws."""
+"""One metric of one pair of arms as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,14 +10,11 @@ from numpy.typing import NDArray
 
 from taketwo.executions.rule import Metric, Rule
 from taketwo.outcomes.pairing import PairedOutcomes
-from taketwo.stats.cluster import ClusterSums, cluster_sums
-from taketwo.stats.resampling import PercentileInterval, bootstrap_means, percentile_intervals
 
-__all__ = ["Column", "PairValues", "Resampled", "pair_values", "resample"]
+__all__ = ["FEW_CLUSTERS", "GIANT_SHARE", "Clusters", "Column", "PairValues", "pair_values"]
 
-QUESTION_STREAM = 0
-VIDEO_STREAM = 1
-FLIP_STREAM = 2
+FEW_CLUSTERS = 50
+GIANT_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +24,24 @@ class Column:
     values: NDArray[np.float64]
     questions: NDArray[np.int64]
     cluster: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clusters:
+    """What is resampled: how many units, the largest one's share, whether some hold several questions.
+
+    `are_few` is where the percentile bootstrap is too short: fewer than 50 units, or one with more
+    than a tenth of the questions.
+    """
+
+    n: int
+    largest_share: float
+    hold_several: bool
+
+    @property
+    def are_few(self) -> bool:
+        """Return whether CR2 (the paired t, where units are questions) decides."""
+        return self.n < FEW_CLUSTERS or self.largest_share > GIANT_SHARE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +74,20 @@ class PairValues:
     def is_complete(self) -> NDArray[np.bool_]:
         """Return which questions have a difference in every execution."""
         return np.logical_and.reduce(np.isfinite(self.differences), axis=1)
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """Return the units of the counted questions, None where there is no question."""
+        counted = np.logical_or.reduce(np.isfinite(self.differences), axis=1)
+        n = int(counted.sum())
+        if not n:
+            return None
+        if self.cluster is None:
+            return Clusters(n=n, largest_share=1 / n, hold_several=False)
+        sizes = np.unique(self.cluster[counted], return_counts=True)[1]
+        return Clusters(
+            n=len(sizes), largest_share=float(sizes.max()) / n, hold_several=int(sizes.max()) > 1
+        )
 
     def column(self, values: NDArray[np.float64]) -> Column:
         """Return the finite values of one statistic with their questions and videos."""
@@ -101,48 +129,3 @@ def pair_values(
         method=values[:, 1, :],
         cluster=codes.astype(np.int64) if rule.cluster == "video" else None,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resampled:
-    """Percentile intervals of a column, by question and (where some video has several) by video."""
-
-    by_question: PercentileInterval | None
-    by_video: PercentileInterval | None
-
-
-def resample(
-    columns: Sequence[Column], *, level: float, draws: int, seed: int
-) -> tuple[Resampled, ...]:
-    """Return the percentile intervals of every column, from draws shared by equal populations.
-
-    Columns over the same questions are computed from one and the same set of draws, whatever the
-    metric; the draws depend on `seed` and the number of questions only. A column with fewer than
-    two questions (videos) has no interval.
-    """
-    groups: dict[bytes, list[int]] = {}
-    for index, column in enumerate(columns):
-        groups.setdefault(column.questions.tobytes(), []).append(index)
-    found: list[Resampled] = [Resampled(by_question=None, by_video=None)] * len(columns)
-    for members in groups.values():
-        first = columns[members[0]]
-        stacked = np.column_stack([columns[index].values for index in members])
-        n = len(stacked)
-        if n < 2:
-            continue
-        questions = ClusterSums(sums=stacked, sizes=np.ones(n))
-        by_question = _intervals(questions, level=level, draws=draws, seed=(seed, QUESTION_STREAM))
-        by_video: Sequence[PercentileInterval | None] = [None] * len(members)
-        if first.cluster is not None and 1 < len(np.unique(first.cluster)) < n:
-            videos = cluster_sums(stacked, first.cluster)
-            by_video = _intervals(videos, level=level, draws=draws, seed=(seed, VIDEO_STREAM))
-        for index, question, video in zip(members, by_question, by_video, strict=True):
-            found[index] = Resampled(by_question=question, by_video=video)
-    return tuple(found)
-
-
-def _intervals(
-    clusters: ClusterSums, *, level: float, draws: int, seed: tuple[int, int]
-) -> tuple[PercentileInterval, ...]:
-    replicates = bootstrap_means(clusters, draws=draws, rng=np.random.default_rng(seed))
-    return percentile_intervals(replicates, level=level)

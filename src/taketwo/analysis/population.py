@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from taketwo.analysis.effects import Bounds
+from taketwo.analysis.subgroups import SubgroupShare
 from taketwo.outcomes.pairing import Loss, LossStep
 
 __all__ = [
     "CellCount",
     "ClusterAccount",
     "Loss",
+    "LossPattern",
     "LossStep",
     "Population",
 ]
@@ -51,8 +53,21 @@ class ClusterAccount:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LossPattern:
+    """The same cells missing for the same reasons, and the questions that it cost."""
+
+    cells: tuple[str, ...]
+    n: int
+    question_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Population:
-    """Who is compared: all planned questions, those in every cell, and every loss between."""
+    """Who is compared: all planned questions, those in every cell, and every loss between.
+
+    `patterns` groups the losses by the cells that cost them, the most frequent first; `subgroups`
+    compares all with the matched questions by level of each subgroup factor.
+    """
 
     rule: str
     missing: str
@@ -62,3 +77,5 @@ class Population:
     losses: tuple[LossStep, ...]
     cells: tuple[CellCount, ...]
     clusters: ClusterAccount
+    patterns: tuple[LossPattern, ...] = ()
+    subgroups: tuple[SubgroupShare, ...] = ()

@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-__all__ = ["VERDICT_TEXTS", "Flag", "PaperLabel", "Verdict", "paper_label", "verdict_of"]
+__all__ = [
+    "VERDICT_TEXTS",
+    "Flag",
+    "PaperLabel",
+    "Verdict",
+    "paper_label",
+    "verdict_of",
+    "verdict_of_runs",
+]
 
 Flag = Literal[
     "BORDERLINE",
@@ -115,6 +123,49 @@ def _mixed(supports: Sequence[int | None], *, shift: bool) -> Verdict:
     if supports[-1] and not supports[0]:
         return "emergence"
     return "intermittent"
+
+
+REPRODUCED_SHARE = 0.95
+REVERSED_SHARE = 0.05
+
+
+def verdict_of_runs(
+    positive: int, negative: int, pairs: int, shift: bool | None, *, has_one_run: bool = False
+) -> Verdict:
+    """Return what the rule says of a metric where runs of the arms were not made together.
+
+    Nothing depends on which run is called which, so there is no first and no last one: no attenuation,
+    emergence or intermittent support.
+
+    Parameters
+    ----------
+    positive, negative
+        Pairs of runs in which the effect is supported with that sign.
+    pairs
+        All pairs of runs.
+    shift
+        Whether either arm's own runs differ, adjusted over the two; None where it cannot be computed.
+    has_one_run
+        Whether each arm has one run only.
+
+    Raises
+    ------
+    ValueError
+        If the counts do not fit.
+    """
+    if positive < 0 or negative < 0 or pairs < 1 or positive + negative > pairs:
+        raise ValueError(f"{positive} and {negative} of {pairs} pairs of runs are impossible")
+    if has_one_run:
+        return "single_execution"
+    if shift is None:
+        return "not_testable"
+    if shift and min(positive, negative) >= REVERSED_SHARE * pairs:
+        return "directional_reversal"
+    if max(positive, negative) >= REPRODUCED_SHARE * pairs:
+        return "magnitude_shift" if shift else "no_shift_detected"
+    if positive or negative:
+        return "not_reproduced"
+    return "shift_without_effect" if shift else "unsupported"
 
 
 def paper_label(supports: Sequence[int | None], shift: bool | None) -> PaperLabel | None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taketwo.analysis.comparison import Comparison, MetricComparison, PairComparison
+from taketwo.analysis.comparison import (
+    Comparison,
+    Mcnemar,
+    MetricComparison,
+    PairComparison,
+)
+from taketwo.analysis.subgroups import SubgroupTable
 from taketwo.report.numbers import change, interval, level, p_value, scale_of
 
 __all__ = ["comparison_text", "text_table"]
@@ -74,13 +80,19 @@ def _statuses(comparison: Comparison) -> str:
 def _pair(pair: PairComparison) -> str:
     parts = [f"{pair.method} against {pair.baseline}"]
     parts.extend(f"  {metric.sentence}" for metric in pair.metrics.values() if metric.primary)
-    rows = [_row(metric) for metric in pair.metrics.values()]
-    executions = sorted({
-        effect.execution for metric in pair.metrics.values() for effect in metric.executions
-    })
-    header = ["metric", *(f"effect K{number}" for number in executions)]
-    header += ["shift", "Holm p", "verdict"] if len(executions) > 1 else []
-    parts.append(text_table(header, rows))
+    if pair.alignment == "arbitrary":
+        header = ["metric", "average effect", "pairs better", "worse", "of", "Holm p", "verdict"]
+        parts.append(text_table(header, [_run_row(metric) for metric in pair.metrics.values()]))
+    else:
+        executions = sorted({
+            effect.execution for metric in pair.metrics.values() for effect in metric.executions
+        })
+        header = ["metric", *(f"effect K{number}" for number in executions)]
+        header += ["shift", "Holm p", "verdict"] if len(executions) > 1 else []
+        parts.append(text_table(header, [_row(metric) for metric in pair.metrics.values()]))
+    parts.extend(_within(pair))
+    for metric in pair.metrics.values():
+        parts.extend(_subgroups(metric, table) for table in metric.subgroups)
     parts.extend(
         f"  {scale_of(missing.metric).label}: not measured ({missing.reason})"
         for missing in pair.not_measured
@@ -92,6 +104,57 @@ def _pair(pair: PairComparison) -> str:
             f"{counts.supported_sign_preserved} of {counts.of}), shift {counts.shifted} of {counts.of}"
         )
     return "\n".join(parts)
+
+
+def _within(pair: PairComparison) -> list[str]:
+    """Return what stands behind a binary metric: discordant questions inside and between executions."""
+    rows: list[list[str]] = []
+    for metric in pair.metrics.values():
+        for effect in metric.executions:
+            if effect.mcnemar is not None:
+                name = f"K{effect.execution}: {pair.method} against {pair.baseline}"
+                rows.append([name, *_counts(metric, effect.effect, effect.mcnemar)])
+        for move in metric.movements[:6]:
+            if move.mcnemar is not None:
+                name = f"{move.arm}: K{move.later} against K{move.earlier}"
+                rows.append([name, *_counts(metric, move.re, move.mcnemar)])
+    if not rows:
+        return []
+    header = ["right and wrong", "gained", "lost", "net", "exact McNemar p", "mid-p"]
+    return [text_table(header, rows)]
+
+
+def _counts(metric: MetricComparison, net: float, found: Mcnemar) -> list[str]:
+    return [
+        str(found.gained),
+        str(found.lost),
+        change(metric.metric, net),
+        p_value(found.exact_p),
+        p_value(found.mid_p),
+    ]
+
+
+def _subgroups(metric: MetricComparison, table: SubgroupTable) -> str:
+    count = max(len(level.effects) for level in table.levels)
+    header = [f"{scale_of(metric.metric).label} by {table.factor}", "n"]
+    header += [f"effect {number}" for number in range(1, count + 1)]
+    header += ["shift", "95 % interval"]
+    rows = [
+        [
+            level.level,
+            str(level.n),
+            *(change(metric.metric, effect) for effect in level.effects),
+            change(metric.metric, level.shift),
+            interval(metric.metric, level.low, level.high),
+        ]
+        for level in table.levels
+    ]
+    p = table.interaction.p
+    return (
+        f"{text_table(header, rows)}\n  {table.changing_sign} of {table.of} levels change sign; "
+        f"do levels differ in the {table.tested}? p = {p_value(p)} (levels of one data set are not "
+        "independent findings)"
+    )
 
 
 def _row(metric: MetricComparison) -> list[str]:
@@ -107,3 +170,19 @@ def _row(metric: MetricComparison) -> list[str]:
     holm = metric.headline_omnibus.p_holm if metric.headline_omnibus is not None else None
     flags = f" [{', '.join(metric.flags)}]" if metric.flags else ""
     return [*row, change(metric.metric, first.estimate), p_value(holm), metric.verdict_text + flags]
+
+
+def _run_row(metric: MetricComparison) -> list[str]:
+    """Return the row of a metric whose runs were not made together."""
+    average, pairs, test = metric.average, metric.pairs, metric.headline_omnibus
+    name = f"{scale_of(metric.metric).label}{'' if metric.primary else ' (secondary)'}"
+    effect = "" if average is None else change(metric.metric, average.effect)
+    ends = "" if average is None else interval(metric.metric, average.low, average.high)
+    counts = (
+        ["", "", ""]
+        if pairs is None
+        else [str(pairs.supported_positive), str(pairs.supported_negative), str(pairs.n)]
+    )
+    p = None if test is None else test.p if test.p_holm is None else test.p_holm
+    flags = f" [{', '.join(metric.flags)}]" if metric.flags else ""
+    return [name, f"{effect} {ends}", *counts, p_value(p), metric.verdict_text + flags]

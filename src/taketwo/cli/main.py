@@ -21,6 +21,8 @@ COMMANDS: dict[str, str] = {
     "score": "Judge the answers of a study from its logs.",
     "compare": "Say whether the method's effect survives complete re-execution.",
     "report": "Write the report, tables and figures of a study.",
+    "audit": "Say whether a claim survives, from results that other harnesses wrote.",
+    "gate": "Let a pipeline fail where a claim did not survive.",
     "doctor": "Find out whether this machine can run studies, and what is missing.",
 }
 

@@ -46,7 +46,9 @@ from taketwo.report.provenance import (
     observed_table,
 )
 from taketwo.report.resources import costs_table, limits_table, models_table
+from taketwo.report.run_tables import runs_table
 from taketwo.report.tables import Table
+from taketwo.report.variation_tables import statements_table, subgroups_tables, variation_table
 
 __all__ = [
     "Block",
@@ -63,7 +65,11 @@ __all__ = [
     "build_document",
 ]
 
-MarkLabel = Literal["not as planned", "drift allowed", "single execution", "incomplete"]
+MarkLabel = Literal[
+    "not as planned", "drift allowed", "single execution", "incomplete", "reconstruction"
+]
+
+_MOST_DRAWN_PAIRS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +192,7 @@ def build_document(sources: Sources) -> Document:
         _findings(comparison, sources.context),
         _transitions(comparison),
         _decomposition(comparison),
+        _variation(comparison),
         _denominators(comparison, sources.outcomes),
         _resources(sources.plan, sources.outcomes),
         _cases(sources),
@@ -207,13 +214,26 @@ def _facts(comparison: Comparison, plan: Plan | None) -> tuple[tuple[str, str], 
     facts = [
         ("Questions compared", f"{comparison.population.n_matched:,}"),
         ("Arms", ", ".join(comparison.arms)),
-        ("Executions", ", ".join(f"K{k}" for k in comparison.executions)),
+        _executions(comparison),
         ("Level", f"{rule.level:g}"),
     ]
     if plan is not None:
         facts.insert(0, ("Benchmark", f"{plan.benchmark} {plan.benchmark_version}"))
         facts += [("Frozen", plan.created[:16].replace("T", " ")), ("Plan", plan.sha256[:12])]
     return tuple(facts)
+
+
+def _executions(comparison: Comparison) -> tuple[str, str]:
+    if any(pair.alignment == "arbitrary" for pair in comparison.comparisons):
+        counts = sorted({len(runs) for runs in comparison.runs.values()})
+        each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        return ("Runs of each arm", f"{each}, not made together")
+    return ("Executions", ", ".join(f"K{k}" for k in comparison.executions))
+
+
+def _draws(comparison: Comparison) -> bool:
+    """Return whether figures are drawn: of many comparisons nobody looks at each."""
+    return len(comparison.comparisons) <= _MOST_DRAWN_PAIRS
 
 
 def _marks(
@@ -246,8 +266,14 @@ def _findings(comparison: Comparison, context: Sequence[ContextNumber]) -> Secti
     reference = context_table(context)
 
     def blocks_of(pair: PairComparison) -> Sequence[Block | None]:
+        if pair.alignment == "arbitrary":
+            return [
+                runs_table(pair) if pair.metrics else None,
+                _flags(pair),
+                not_measured_table(pair),
+            ]
         return [
-            effects_figure(pair),
+            effects_figure(pair) if _draws(comparison) else None,
             metrics_table(pair, comparison.executions) if pair.metrics else None,
             _flags(pair),
             not_measured_table(pair),
@@ -288,7 +314,11 @@ def _transitions(comparison: Comparison) -> Section:
         anchor="transitions",
         title="Which questions changed",
         blocks=_per_pair(
-            comparison, lambda pair: [transitions_figure(pair), transitions_table(pair)]
+            comparison,
+            lambda pair: [
+                transitions_figure(pair) if _draws(comparison) else None,
+                transitions_table(pair),
+            ],
         ),
     )
 
@@ -298,13 +328,31 @@ def _decomposition(comparison: Comparison) -> Section:
         anchor="arms",
         title="Which arm moved",
         blocks=_per_pair(
-            comparison, lambda pair: [decomposition_figure(pair), movements_table(pair)]
+            comparison,
+            lambda pair: [
+                decomposition_figure(pair) if _draws(comparison) else None,
+                movements_table(pair),
+            ],
         ),
     )
 
 
+def _variation(comparison: Comparison) -> Section:
+    def blocks_of(pair: PairComparison) -> Sequence[Block | None]:
+        subgroups = [Folded(summary=table.caption, table=table) for table in subgroups_tables(pair)]
+        if len(comparison.executions) < 2:
+            return subgroups
+        return [variation_table(pair), statements_table(pair), *subgroups]
+
+    return Section(
+        anchor="variation",
+        title="What executions vary by",
+        blocks=_per_pair(comparison, blocks_of),
+    )
+
+
 def _denominators(comparison: Comparison, outcomes: Outcomes | None) -> Section:
-    figure = statuses_figure(comparison)
+    figure = statuses_figure(comparison) if _draws(comparison) else None
     failures = None if outcomes is None else failures_table(outcomes)
     return Section(
         anchor="denominators",

@@ -162,6 +162,8 @@ _SENTENCES: Mapping[Verdict, str] = MappingProxyType({
 
 
 def _sentence(pair: PairComparison, item: MetricComparison) -> str:
+    if not item.executions:
+        return item.sentence
     effects = [
         f"{change(item.metric, effect.effect)} in K{effect.execution}" for effect in item.executions
     ]

@@ -1,0 +1,145 @@
+"""What happened to a metric, in one sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from taketwo.analysis.effects import Effect, HypothesisTest
+from taketwo.analysis.variation import Average, PairCounts
+from taketwo.analysis.verdict import Verdict
+from taketwo.executions.rule import Metric
+
+__all__ = ["runs_sentence", "sentence_of"]
+
+UNITS: Mapping[Metric, str] = {
+    "accuracy": "points",
+    "trajectory_score": "points of 100",
+    "mc_rate": "points",
+    "turns": "turns",
+    "visible_calls": "visible calls",
+    "primitive_ops": "primitive operations",
+    "latency_s": "s",
+    "tokens": "tokens",
+    "cost_usd": "US dollars",
+}
+TEMPLATES: Mapping[Verdict, str] = {
+    "directional_reversal": (
+        "{values}: supported in opposite directions, so which arm is ahead depends on the execution"
+    ),
+    "opposite_signs_not_confirmed": (
+        "{values}: both signs are supported somewhere, but no more than chance produces among "
+        "this many executions"
+    ),
+    "magnitude_shift": (
+        "{values}: the direction holds in every execution, the size does not (shift {shift})"
+    ),
+    "no_shift_detected": (
+        "{values}: the direction holds in every execution and no shift was detected "
+        "({shift}), which is not evidence that the size is the same"
+    ),
+    "equivalent": (
+        "{values}: the direction holds in every execution and the size stays within the margin "
+        "declared beforehand"
+    ),
+    "attenuation": (
+        "{values}: supported at first, no longer supported in the last execution, and the "
+        "change itself is established (shift {shift})"
+    ),
+    "emergence": (
+        "{values}: not supported at first, supported in the last execution, and the change "
+        "itself is established (shift {shift})"
+    ),
+    "intermittent": (
+        "{values}: supported in some executions only, and the effect does differ between "
+        "executions (shift {shift})"
+    ),
+    "not_reproduced": (
+        "{values}: supported in some executions only, while the difference between executions is "
+        "within question noise (shift {shift}); this decides nothing either way"
+    ),
+    "shift_without_effect": (
+        "{values}: supported in no execution, yet the effect differs between executions "
+        "(shift {shift})"
+    ),
+    "unsupported": "{values}: no effect is supported in any execution, and no shift was detected",
+    "not_testable": "{values}: no test is possible, see the reasons beside the numbers",
+    "single_execution": (
+        "{values}: one execution says what happened once; whether it would happen again is not "
+        "known"
+    ),
+}
+
+
+def sentence_of(
+    metric: Metric,
+    method: str,
+    baseline: str,
+    effects: Sequence[Effect],
+    test: HypothesisTest | None,
+    verdict: Verdict,
+) -> str:
+    """Return what happened to a metric, in one sentence with its numbers."""
+    values = ", ".join(
+        f"{_signed(metric, effect.effect)} in K{effect.execution}"
+        f"{'' if effect.supported else ' (interval covers zero)'}"
+        for effect in effects
+    )
+    sentence = TEMPLATES[verdict].format(values=values, shift=_shift_text(test))
+    return f"{method} minus {baseline}: {sentence}."
+
+
+def _signed(metric: Metric, value: float) -> str:
+    scale = 100 if metric in {"accuracy", "mc_rate"} else 1
+    return f"{scale * value:+.3g} {UNITS[metric]}"
+
+
+def _shift_text(test: HypothesisTest | None) -> str:
+    if test is None or test.p is None:
+        return "not testable"
+    if test.p_holm is None:
+        return f"p = {test.p:.2g}, not in the primary family"
+    return f"Holm-adjusted p = {test.p_holm:.2g}"
+
+
+RUN_ENDINGS: Mapping[Verdict, str] = {
+    "directional_reversal": "so which arm is ahead depends on the runs (shift {shift})",
+    "magnitude_shift": "while the runs of an arm differ among themselves (shift {shift})",
+    "no_shift_detected": (
+        "and no arm's runs differ among themselves detectably ({shift}), which is not evidence that "
+        "they are the same"
+    ),
+    "not_reproduced": "so a pair of runs may or may not show the effect (shift {shift})",
+    "shift_without_effect": "yet the runs of an arm differ among themselves (shift {shift})",
+    "unsupported": "so the arms are not told apart by a pair of runs (shift {shift})",
+    "not_testable": "but no test is possible, see the reasons beside the numbers",
+    "single_execution": (
+        "with one run of each arm; whether another would show the same is not known"
+    ),
+}
+
+
+def runs_sentence(
+    metric: Metric,
+    method: str,
+    baseline: str,
+    average: Average,
+    pairs: PairCounts,
+    test: HypothesisTest | None,
+    verdict: Verdict,
+) -> str:
+    """Return what the runs of two arms say that were not made together."""
+    against = (
+        f", {pairs.supported_negative} the method as worse" if pairs.supported_negative else ""
+    )
+    counted = (
+        f"{pairs.supported_positive} of {pairs.n} pairs of runs support the method as higher"
+        if metric != "accuracy"
+        else f"{pairs.supported_positive} of {pairs.n} pairs of runs support the method as better"
+    )
+    if metric != "accuracy" and pairs.supported_negative:
+        against = f", {pairs.supported_negative} as lower"
+    ending = RUN_ENDINGS[verdict].format(shift=_shift_text(test))
+    return (
+        f"{method} minus {baseline}: {_signed(metric, average.effect)} on average over all runs; "
+        f"{counted}{against}, {ending}."
+    )
