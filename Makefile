@@ -39,6 +39,7 @@ docs: $(DEV_STAMP)  ## write docs/reference anew
 perf: $(DEV_STAMP)  ## speed, as ratios against named peers in the same run
 	$(BIN)/python perf/frames.py
 	$(BIN)/python perf/engine.py
+	$(BIN)/python perf/intervals.py
 
 wheel: $(DEV_STAMP)
 	$(BIN)/python -m hatchling build --target wheel

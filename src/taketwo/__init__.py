@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from taketwo.agents.answer import Answer
     from taketwo.analysis.comparison import Comparison
+    from taketwo.auditing import Audit, audit
     from taketwo.benchmarks.benchmark import Benchmark
     from taketwo.benchmarks.question import Milestone, Question, VisibleQuestion
     from taketwo.demonstration import demo
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "taketwo.agents.answer",
+    "Audit": "taketwo.auditing",
     "Benchmark": "taketwo.benchmarks.benchmark",
     "Comparison": "taketwo.analysis.comparison",
     "DataError": "taketwo.errors",
@@ -60,6 +62,7 @@ _HOMES = {
     "UnpairedCells": "taketwo.errors",
     "UnreadableVideo": "taketwo.errors",
     "VisibleQuestion": "taketwo.benchmarks.question",
+    "audit": "taketwo.auditing",
     "compare": "taketwo.study",
     "demo": "taketwo.demonstration",
     "doctor": "taketwo.diagnosis",
@@ -71,6 +74,7 @@ _HOMES = {
 
 __all__ = [
     "Answer",
+    "Audit",
     "Benchmark",
     "Comparison",
     "DataError",
@@ -93,6 +97,7 @@ __all__ = [
     "UnpairedCells",
     "UnreadableVideo",
     "VisibleQuestion",
+    "audit",
     "compare",
     "demo",
     "doctor",

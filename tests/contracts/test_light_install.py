@@ -23,6 +23,8 @@ LIGHT = (
     "taketwo.analysis.compare",
     "taketwo.report.html",
     "taketwo.study",
+    "taketwo.auditing",
+    "taketwo.outcomes.imports.detect",
     "taketwo.cli.main",
 )
 HEAVY = ("inspect_ai", "av", "cv2", "rapidocr", "faster_whisper", "xllamacpp")
