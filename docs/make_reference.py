@@ -40,13 +40,24 @@ def python_page() -> str:
 
 def commands_page() -> str:
     """Return the page of the commands, as their own help shows them."""
-    context = click.Context(command_line, info_name="taketwo", max_content_width=90)
+    context = click.Context(
+        command_line,
+        info_name="taketwo",
+        max_content_width=90,
+        help_option_names=["-h", "--help"],
+    )
     parts = [f"# Commands\n\n```text\n{command_line.get_help(context)}\n```\n"]
     for name in COMMANDS:
         command = command_line.get_command(context, name)
         if command is None:
             raise SystemExit(f"the command {name!r} has no module")
-        inner = click.Context(command, info_name=name, parent=context, max_content_width=90)
+        inner = click.Context(
+            command,
+            info_name=name,
+            parent=context,
+            max_content_width=90,
+            help_option_names=["-h", "--help"],
+        )
         parts.append(f"## `taketwo {name}`\n\n```text\n{command.get_help(inner)}\n```\n")
     return "\n".join(parts)
 

@@ -6,6 +6,7 @@ Public names are loaded on first use; importing the package loads neither the en
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return version("taketwo")
     if name not in _HOMES:
         raise AttributeError(f"module 'taketwo' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -5,17 +5,18 @@ What needs the engine or a decoder is imported where it is called, so that readi
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
-
-import anyio
+from typing import TYPE_CHECKING, cast
 
 from taketwo.analysis.compare import compare as compare_outcomes
 from taketwo.analysis.comparison import Comparison
+from taketwo.analysis.statements import configuration_statement
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
 from taketwo.executions.expected_cost import ExpectedCost, expected_cost
@@ -29,15 +30,20 @@ from taketwo.executions.trajectory_table import write_trajectories
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.build import outcomes_of
 from taketwo.outcomes.from_logs import manifests_of, read_logs
+from taketwo.outcomes.possible import require_planned
 from taketwo.outcomes.table import Outcomes, read_outcomes
-from taketwo.report.document import ContextNumber, Sources, build_document
-from taketwo.report.html import write_figures, write_tables
-from taketwo.report.html import write_report as write_html
 from taketwo.scores.grading import Grader
 from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
 
+if TYPE_CHECKING:
+    from taketwo.report.accounts import ContextNumber
+
+_LEVELS = 12
+_FAILED = ("provider_error", "agent_error", "media_error", "not_run")
+
 __all__ = [
     "Planned",
+    "Ran",
     "ReportFiles",
     "Scored",
     "StudyFolder",
@@ -128,12 +134,26 @@ def plan(study: Path | str) -> Planned:
     return Planned(plan=frozen, folder=where.folder, cost=expected_cost(frozen), is_new=is_new)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What the cells of a study have come to: how many by run status, and the first that failed."""
+
+    plan: Plan
+    statuses: Mapping[str, int]
+    first_failure: str | None
+
+    @property
+    def failed(self) -> int:
+        """Return how many cells ended in an error or did not run."""
+        return sum(self.statuses.get(status, 0) for status in _FAILED)
+
+
 def run(
     study: Path | str,
     *,
     on_progress: Callable[[Progress], None] | None = None,
     retry_errors: bool = False,
-) -> Plan:
+) -> Ran:
     """Execute a study, or resume it: every planned cell of every execution that has no record yet.
 
     `retry_errors` starts cells again that ended in an error of the agent or of the media; errors of
@@ -149,8 +169,20 @@ def run(
     from taketwo.executions.run import run_study  # heavy: on call
 
     planned = plan(study)
-    run_study(planned.folder, on_progress=on_progress, retry_errors=retry_errors)
-    return planned.plan
+    done = run_study(planned.folder, on_progress=on_progress, retry_errors=retry_errors)
+    failed = next((cell for cell in done.trajectories if cell.run_status in _FAILED), None)
+    return Ran(
+        plan=planned.plan,
+        statuses=Counter(cell.run_status for cell in done.trajectories),
+        first_failure=None if failed is None else _failure_text(failed),
+    )
+
+
+def _failure_text(cell: Trajectory) -> str:
+    told = cell.run_status
+    if cell.failure is not None:
+        told = f"{told}, {cell.failure.cause}: {' '.join(cell.failure.message.split())[:300]}"
+    return f"question {cell.question_id!r}, arm {cell.arm!r}, K{cell.execution}: {told}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +224,7 @@ def score(study: Path | str, *, judge: bool = True) -> Scored:
             )
             return done, {failure.key: failure.cause for failure in failures}
 
-        labelled, failed = anyio.run(ask)
+        labelled, failed = asyncio.run(ask())
         write_judgements(folder, labelled)
         judgements.update({judgement.key: judgement for judgement in labelled})
     grader = Grader(frozen, judgements, failed=failed)
@@ -209,7 +241,10 @@ def score(study: Path | str, *, judge: bool = True) -> Scored:
 
 
 def compare(
-    *what: Path | str, missing: Missing | None = None, allow_drift: bool = False
+    *what: Path | str,
+    missing: Missing | None = None,
+    allow_drift: bool = False,
+    by: Sequence[str] = (),
 ) -> Comparison:
     """Say whether the effect of each method survives complete re-execution.
 
@@ -222,6 +257,8 @@ def compare(
         Treats failed cells otherwise than the frozen rule says; marked as not as planned.
     allow_drift
         Compares although something that should be held fixed differs; marked on every page.
+    by
+        Attributes of the questions to break the effects down by.
 
     Raises
     ------
@@ -241,6 +278,7 @@ def compare(
             named=paths[0].parent.parent,
             missing=missing,
             allow_drift=allow_drift,
+            by=by,
         )
     if len(paths) != 1:
         raise RequestError(
@@ -248,16 +286,23 @@ def compare(
         )
     if paths[0].suffix == ".parquet":
         frozen = read_plan(paths[0].parent / "plan.json")
+        given = read_outcomes(paths[0])
+        require_planned(given.frame, frozen)
         return _compared(
             frozen,
             (),
-            read_outcomes(paths[0]),
+            given,
             named=paths[0].parent,
             missing=missing,
             allow_drift=allow_drift,
+            by=by,
         )
     where = StudyFolder.locate(paths[0])
     frozen = where.plan()
+    table = where.folder / "outcomes.parquet"
+    if table.is_file() and not any(where.folder.glob("K*/attempt-*")):
+        # the logs stayed elsewhere; the table is all that a comparison needs
+        return compare(table, missing=missing, allow_drift=allow_drift, by=by)
     scored = score(paths[0], judge=False)
     manifests = manifests_of(where.folder, frozen, scored.trajectories)
     comparison = _compared(
@@ -267,6 +312,7 @@ def compare(
         named=paths[0],
         missing=missing,
         allow_drift=allow_drift,
+        by=by,
     )
     _write_json(where.folder / "comparison.json", comparison.to_json())
     return comparison
@@ -283,15 +329,27 @@ class ReportFiles:
 
 
 def write_report(
-    study: Path | str, *, missing: Missing | None = None, allow_drift: bool = False
+    study: Path | str,
+    *,
+    missing: Missing | None = None,
+    allow_drift: bool = False,
+    by: Sequence[str] | None = None,
 ) -> ReportFiles:
     """Write `report.html`, the tables (Markdown, LaTeX, CSV) and the figures of a study.
 
+    `by` are attributes of the questions to break the effects down by; without it, all that every
+    question has, with 2 to 12 levels.
+
     Raises what `compare` raises.
     """
+    from taketwo.report.document import Sources, build_document  # charts are slow to load: on call
+    from taketwo.report.html import write_figures, write_tables
+    from taketwo.report.html import write_report as write_html
+
     where = StudyFolder.locate(Path(study))
-    comparison = compare(study, missing=missing, allow_drift=allow_drift)
     frozen = where.plan()
+    chosen = _common_attributes(frozen) if by is None else by
+    comparison = compare(study, missing=missing, allow_drift=allow_drift, by=chosen)
     trajectories = collect(where.folder, frozen, read_unknown=_by_engine)
     document = build_document(
         Sources(
@@ -319,8 +377,10 @@ def _compared(
     named: Path,
     missing: Missing | None,
     allow_drift: bool,
+    by: Sequence[str],
 ) -> Comparison:
-    refusals = compare_manifests(manifests).refusals if manifests else ()
+    drift = compare_manifests(manifests) if manifests else None
+    refusals = () if drift is None else drift.refusals
     if refusals and not allow_drift:
         listed = "\n".join(f"  {finding.message}" for finding in refusals[:20])
         more = f"\n  and {len(refusals) - 20} more" if len(refusals) > 20 else ""
@@ -332,10 +392,25 @@ def _compared(
         )
     try:
         return compare_outcomes(
-            outcomes, frozen.rule, study=frozen.sha256, seed=frozen.seed, missing=missing
+            outcomes,
+            frozen.rule,
+            study=frozen.sha256,
+            seed=frozen.seed,
+            missing=missing,
+            by=by,
+            configuration=configuration_statement(drift),
         )
     except (UnpairedCells, InvalidResults) as error:
         raise type(error)(str(error).replace("STUDY", str(named))) from error
+
+
+def _common_attributes(frozen: Plan) -> tuple[str, ...]:
+    """Return the attributes that every question has, with as many levels as a table can hold."""
+    attributes = [planned.question.attributes for planned in frozen.questions]
+    common = set(attributes[0]).intersection(*attributes[1:])
+    return tuple(
+        name for name in sorted(common) if 2 <= len({one[name] for one in attributes}) <= _LEVELS
+    )
 
 
 def _by_engine(log: Path) -> Sequence[Trajectory]:
@@ -350,10 +425,17 @@ def _by_engine(log: Path) -> Sequence[Trajectory]:
 
 
 def _context(path: Path) -> tuple[ContextNumber, ...]:
+    from taketwo.report.accounts import ContextNumber  # charts are slow to load: on call
+
     if not path.is_file():
         return ()
-    rows = cast("list[dict[str, str]]", json.loads(path.read_bytes()))
-    return tuple(ContextNumber(**row) for row in rows)  # pyright: ignore[reportArgumentType] written by the demo
+    try:
+        rows = cast("list[dict[str, str]]", json.loads(path.read_bytes()))
+        return tuple(ContextNumber(**row) for row in rows)  # pyright: ignore[reportArgumentType] written by the demo
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidResults(
+            f"{path}: not the numbers that the demo writes beside a study ({error}); remove the file"
+        ) from error
 
 
 def _write_json(path: Path, record: JsonValue) -> None:

@@ -67,7 +67,7 @@ def test_failed_cells_are_refused_with_counts_the_first_one_and_what_to_do() -> 
         pair(_table(change), RULE)
 
     assert str(caught.value).splitlines() == [
-        "cannot pair 'dynamic' with 'static' in K2: 3 of 16 planned cells have no score "
+        "cannot pair 'dynamic', 'static' in K2: 3 of 16 planned cells have no score "
         "(2 provider_error, 1 media_error).",
         "  first: question 'q1', arm 'dynamic', execution K2: provider_error after 3 attempts "
         "(timeout after 60 s)",

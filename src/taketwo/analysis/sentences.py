@@ -80,12 +80,20 @@ def sentence_of(
 ) -> str:
     """Return what happened to a metric, in one sentence with its numbers."""
     values = ", ".join(
-        f"{_signed(metric, effect.effect)} in K{effect.execution}"
-        f"{'' if effect.supported else ' (interval covers zero)'}"
+        f"{_signed(metric, effect.effect)} in K{effect.execution}{_unsupported(effect)}"
         for effect in effects
     )
     sentence = TEMPLATES[verdict].format(values=values, shift=_shift_text(test))
     return f"{method} minus {baseline}: {sentence}."
+
+
+def _unsupported(effect: Effect) -> str:
+    """Return why an effect is not supported; with no variance the interval says nothing."""
+    if effect.supported:
+        return ""
+    low, high = effect.headline.low, effect.headline.high
+    covers = low is None or high is None or low <= 0 <= high
+    return " (interval covers zero)" if covers else " (too few questions to support it)"
 
 
 def _signed(metric: Metric, value: float) -> str:

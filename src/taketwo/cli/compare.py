@@ -12,7 +12,7 @@ from taketwo.cli.comparison_text import comparison_text
 from taketwo.executions.rule import Missing
 from taketwo.study import compare
 
-__all__ = ["command", "drift_option", "missing_option"]
+__all__ = ["by_option", "command", "drift_option", "missing_option"]
 
 missing_option = click.option(
     "--exploratory-missing",
@@ -27,13 +27,23 @@ drift_option = click.option(
 )
 
 
+by_option = click.option(
+    "--by", multiple=True, help="Attribute of the questions to break effects down by; repeatable."
+)
+
+
 @click.command("compare")
 @click.argument("what", type=click.Path(path_type=Path), nargs=-1, required=True)
 @missing_option
 @drift_option
+@by_option
 @click.option("--json", "as_json", is_flag=True, help="Print every number as JSON.")
 def command(
-    what: tuple[Path, ...], missing: Missing | None, allow_drift: bool, as_json: bool
+    what: tuple[Path, ...],
+    missing: Missing | None,
+    allow_drift: bool,
+    by: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Say whether the method's effect survives complete re-execution.
 
@@ -52,7 +62,7 @@ def command(
     Example
       taketwo compare studies/march.yaml
     """
-    comparison = compare(*what, missing=missing, allow_drift=allow_drift)
+    comparison = compare(*what, missing=missing, allow_drift=allow_drift, by=by)
     if as_json:
         click.echo(json.dumps(comparison.to_json(), indent=1, ensure_ascii=False))
     else:

@@ -89,7 +89,7 @@ def _comparison(what: tuple[Path, ...], *, allow_drift: bool) -> Comparison:
         return compare(*what, allow_drift=allow_drift)
     try:
         record = cast("JsonValue", json.loads(what[0].read_bytes()))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidResults(f"{what[0]}: not a readable comparison ({error})") from error
     if not isinstance(record, dict):
         raise InvalidResults(f"{what[0]}: not a comparison but {type(record).__name__}")

@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        click.echo("interrupted; the same command goes on where it stopped", err=True)
         sys.exit(130)
     except TaketwoError as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from taketwo.analysis.planning import planning_text
 from taketwo.study import Planned, plan
 
 __all__ = ["command", "plan_text"]
@@ -15,12 +16,13 @@ __all__ = ["command", "plan_text"]
 def plan_text(planned: Planned) -> str:
     """Return what the terminal shows of a plan."""
     frozen = planned.plan
+    present = sum(item.availability == "available" for item in frozen.questions)
     lost = [item for item in frozen.questions if item.availability != "available"]
     lines = [
         f"Study {frozen.study}: plan {frozen.sha256[:12]} "
         f"{'frozen now' if planned.is_new else 'as frozen ' + frozen.created}, in {planned.folder}",
         f"Benchmark {frozen.benchmark} {frozen.benchmark_version}: {len(frozen.questions)} questions, "
-        f"{len(frozen.questions) - len(lost)} with a readable video",
+        f"{present} with a readable video",
         *(
             f"  {item.question.question_id}: {item.availability}, {item.reason}"
             for item in lost[:10]
@@ -32,6 +34,11 @@ def plan_text(planned: Planned) -> str:
         f"{frozen.rule.cluster}; missing cells: {frozen.rule.missing}",
         "",
         planned.cost.to_text(),
+        *(
+            ["", planning_text(present, frozen.executions, level=frozen.rule.level)]
+            if present > 1
+            else []
+        ),
     ]
     return "\n".join(lines)
 

@@ -49,6 +49,7 @@ class ProgressLines:
         self._shown_at = float("-inf")
         self._last: str | None = None
         self._pending: str | None = None
+        self._execution: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -66,6 +67,9 @@ class ProgressLines:
 
     def show(self, progress: Progress) -> None:
         """Show `progress`, at once on a terminal and every 15 s elsewhere."""
+        if self._execution not in {None, progress.execution} and self._pending != self._last:
+            self._write(self._pending or "")
+        self._execution = progress.execution
         self._pending = progress_text(progress)
         now = time.monotonic()
         if self._is_terminal or now - self._shown_at >= _EVERY_S or _is_complete(progress):

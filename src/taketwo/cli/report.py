@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from taketwo.cli.compare import drift_option, missing_option
+from taketwo.cli.compare import by_option, drift_option, missing_option
 from taketwo.executions.rule import Missing
 from taketwo.study import write_report
 
@@ -17,7 +17,8 @@ __all__ = ["command"]
 @click.argument("study", type=click.Path(path_type=Path))
 @missing_option
 @drift_option
-def command(study: Path, missing: Missing | None, allow_drift: bool) -> None:
+@by_option
+def command(study: Path, missing: Missing | None, allow_drift: bool, by: tuple[str, ...]) -> None:
     """Write the report, tables and figures of a study.
 
     STUDY is a study folder or its YAML file. Writes report.html (one file, no network needed),
@@ -33,6 +34,6 @@ def command(study: Path, missing: Missing | None, allow_drift: bool) -> None:
     Example
       taketwo report studies/march.yaml
     """
-    files = write_report(study, missing=missing, allow_drift=allow_drift)
+    files = write_report(study, missing=missing, allow_drift=allow_drift, by=by or None)
     click.echo(files.html)
     click.echo(f"{len(files.tables)} tables, {len(files.figures)} figures", err=True)

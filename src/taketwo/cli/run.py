@@ -30,7 +30,7 @@ def command(study: Path, retry_errors: bool, quiet: bool) -> None:
 
     \b
     Exit status
-      0  every planned cell has a record
+      0  every planned cell has a record; those that failed are counted and the first is shown
       2  the plan no longer matches what would run; nothing was spent
       4  the process that runs an execution broke down; what it finished is kept
       130  interrupted; run it again to go on
@@ -41,9 +41,18 @@ def command(study: Path, retry_errors: bool, quiet: bool) -> None:
     """
     planned = plan(study)
     if quiet:
-        run(study, retry_errors=retry_errors)
-        return
-    click.echo(plan_text(planned), err=True)
-    with ProgressLines() as lines:
-        run(study, on_progress=lines.show, retry_errors=retry_errors)
-    click.echo(f"done; next: taketwo compare {study}", err=True)
+        ran = run(study, retry_errors=retry_errors)
+    else:
+        click.echo(plan_text(planned), err=True)
+        with ProgressLines() as lines:
+            ran = run(study, on_progress=lines.show, retry_errors=retry_errors)
+    named = ", ".join(f"{name} {count}" for name, count in sorted(ran.statuses.items()))
+    click.echo(f"{sum(ran.statuses.values())} cells: {named}", err=True)
+    if ran.first_failure is not None:
+        click.echo(
+            f"  {ran.failed} without an answer, first {ran.first_failure}\n"
+            f"  errors of providers are tried again by the same command, those of agents and media "
+            f"with --retry-errors; {ran.plan.rule.attempts} starts a cell at most",
+            err=True,
+        )
+    click.echo(f"next: taketwo score {study}", err=True)

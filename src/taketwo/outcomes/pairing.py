@@ -185,7 +185,7 @@ def _refusal(
     ]
     lines = [f"  either {name}:  {remedies[name]}" for name in wanted]
     return "\n".join([
-        f"cannot pair {' with '.join(map(repr, grid.arms))} in {where}: {int(losing.sum())} of "
+        f"cannot pair {', '.join(map(repr, grid.arms))} in {where}: {int(losing.sum())} of "
         f"{frame.height} planned cells have no score ({causes}).",
         f"  first: question {grid.questions[q]!r}, arm {grid.arms[a]!r}, execution "
         f"K{grid.executions[k]}: {cause[q, a, k]}{attempts}{told}",

@@ -129,7 +129,12 @@ def _forest_panel(marks: Sequence[EffectMark], panel: str, width: int) -> alt.La
         .encode(x=alt.X("zero:Q"))
     )
     lines = base.mark_rule(color=PALETTE["method"], strokeWidth=2).encode(
-        x=alt.X("low:Q", title=None, axis=alt.Axis(tickCount=5, format="+,~r", labelExpr=_SIGNED)),
+        x=alt.X(
+            "low:Q",
+            title=None,
+            axis=alt.Axis(tickCount=5, format="+,~r", labelExpr=_SIGNED),
+            scale=alt.Scale(padding=12),  # no interval may end on the edge and look cut
+        ),
         x2="high:Q",
     )
     points = base.mark_point(

@@ -69,6 +69,10 @@ MarkLabel = Literal[
     "not as planned", "drift allowed", "single execution", "incomplete", "reconstruction"
 ]
 
+_OFFLINE = (
+    "offline ones: rules over text recognition, speech recognition, colours and counts. A weak "
+    "baseline that exercises everything; not language models, so no finding about agents in general"
+)
 _MOST_DRAWN_PAIRS = 6
 
 
@@ -213,14 +217,30 @@ def _facts(comparison: Comparison, plan: Plan | None) -> tuple[tuple[str, str], 
     rule = comparison.rule
     facts = [
         ("Questions compared", f"{comparison.population.n_matched:,}"),
-        ("Arms", ", ".join(comparison.arms)),
+        ("Arms", _arms(comparison, plan)),
         _executions(comparison),
         ("Level", f"{rule.level:g}"),
     ]
     if plan is not None:
         facts.insert(0, ("Benchmark", f"{plan.benchmark} {plan.benchmark_version}"))
-        facts += [("Frozen", plan.created[:16].replace("T", " ")), ("Plan", plan.sha256[:12])]
+        facts += [
+            ("Frozen", f"{plan.created[:16].replace('T', ' ')} UTC"),
+            ("Plan", plan.sha256[:12]),
+        ]
+        if any(_is_offline(model.name) for arm in plan.arms for model in arm.models.values()):
+            facts.append(("Models", _OFFLINE))
     return tuple(facts)
+
+
+def _arms(comparison: Comparison, plan: Plan | None) -> str:
+    if plan is None:
+        return ", ".join(comparison.arms)
+    shown = [arm for arm in plan.arms if arm.name in comparison.arms]
+    return ", ".join(f"{arm.name} ({arm.agent}, {arm.role})" for arm in shown)
+
+
+def _is_offline(model: str) -> bool:
+    return model in {"taketwo/offline-orchestrator", "taketwo/offline-observer"}
 
 
 def _executions(comparison: Comparison) -> tuple[str, str]:

@@ -65,7 +65,7 @@ def _metrics_note(pair: PairComparison, *, has_shift: bool) -> str:
     methods = dict.fromkeys(item.headline for item in pair.metrics.values())
     parts = [
         "Each effect has its interval below it, then the means of baseline and method.",
-        "† the interval covers zero: not distinguishable from no effect.",
+        "† not distinguishable from no effect: the interval covers zero, or equal differences on too few questions.",
         f"Intervals: {'; '.join(methods)}." if methods else "",
     ]
     if has_shift:

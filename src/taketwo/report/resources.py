@@ -72,7 +72,10 @@ def costs_table(outcomes: Outcomes) -> Table:
         rows=rows_of(rows),
         note=(
             "Sums over cells. Self-timed is model and tool work without waiting for slots or rate "
-            "limits; as observed includes waiting, and cells overlap. What a provider does not "
+            "limits; frames and transcripts that another cell had made already are charged at the "
+            "seconds that making them took, so self-timed can exceed what was observed, and what "
+            "only repeats shared work differs little between executions. As observed includes "
+            "waiting, and cells overlap. What a provider does not "
             "report is not measured, never zero."
         ),
         records=tuple(grouped.select("execution", "arm", "cells", "attempts", *_USED).to_dicts()),
