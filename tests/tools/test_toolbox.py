@@ -140,7 +140,7 @@ async def test_a_tool_that_runs_out_midway_keeps_what_it_booked(tmp_path: Path) 
         (
             ToolCall(id="c", function="analyze_video", arguments={}, parse_error="not JSON: {"),
             "invalid_arguments",
-            "are not a JSON object: not JSON: {",
+            "are not a JSON object that can be used: not JSON: {",
         ),
     ],
 )
@@ -170,6 +170,24 @@ async def test_arguments_nested_without_end_are_an_error_like_any_other(tmp_path
 
     assert error_of(result)["code"] == "invalid_arguments"
     assert len(log.of("tool")) == 1
+
+
+async def test_what_a_tool_or_an_agent_says_is_cleaned_before_it_is_kept(tmp_path: Path) -> None:
+    async def say(context: ToolContext, arguments: BaseModel) -> ToolReply:
+        return ToolReply(untrusted={"page": "before \ud800" + "x" * 500_000})
+
+    class Nothing(BaseModel):
+        pass
+
+    page = VideoTool(name="page", description="d", guidance="g", arguments=Nothing, run=say)
+    box, log = toolbox(tmp_path, tools=[page]), LogTail()
+
+    (message,) = await run(box, calls(("page", {})))
+    box.note("\udfff")
+
+    assert "before \ufffd" in message.text
+    assert len(message.text) < 210_000
+    assert log.of("note") == [{"text": "\ufffd"}]
 
 
 async def test_null_arguments_mean_the_default(tmp_path: Path) -> None:

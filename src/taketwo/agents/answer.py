@@ -8,6 +8,7 @@ from typing import Literal
 
 from taketwo.agents.commitments import Commitment, commitments, without_thoughts
 from taketwo.benchmarks.question import VisibleQuestion
+from taketwo.tools.loggable import MAX_CHARACTERS
 
 __all__ = ["Answer", "AnswerStatus", "option_index", "parse_answer"]
 
@@ -37,7 +38,8 @@ class Answer:
 
 _ABSTENTIONS = frozenset({"none", "null", "n/a", "abstain", "no answer"})
 _WRAPPING = " \t\r\n*_`'\"\u201c\u201d\u2018\u2019"
-_BOXED = re.compile(r"\\boxed\{(.*)\}")
+_BOX = "\\boxed{"
+_MAX_READ = MAX_CHARACTERS // 2
 _LED_IN = re.compile(r"^(?:option|choice|answer|label)\s*:?\s*", re.IGNORECASE)
 _LABELLED = re.compile(
     r"^[(\[]?\s*(?P<label>[A-Za-z]|\d{1,4})\s*[)\].:,\u2013\u2014-]+\s*(?P<rest>.*)$", re.DOTALL
@@ -52,12 +54,14 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     that consists of the answer alone. For a multiple-choice question it must name exactly one
     option, by its label (any number of options, letters or numbers) or by its whole text; the label
     goes before the text where both fit. `null` and `none` abstain. Whatever names no option, or
-    more than one, is `unparsed`.
+    more than one, is `unparsed`. So is an object whose answer stands twice with different values, or
+    one nested more than 64 deep.
 
     Parameters
     ----------
     text
-        The reply; what a model thought aloud between think tags is left out.
+        The reply; what a model thought aloud between think tags is left out. Of one that is longer
+        than 100,000 characters the end is read, where the last commitment stands.
     question
         The question that it replies to.
 
@@ -70,7 +74,7 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     >>> parse_answer("I cannot determine the answer.", asked).status
     'unparsed'
     """
-    said = without_thoughts(text)
+    said = without_thoughts(text[-_MAX_READ:])
     found = commitments(said)
     if not found:
         found = (Commitment(start=0, value=said),) if question.options else ()
@@ -120,14 +124,27 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
 def _other_labels(text: str, labels: tuple[str, ...]) -> set[int]:
     """Return the options whose labels stand alone in `text`; the words `A` and `I` are none."""
     words = re.findall(r"(?:^|(?<=[\s,/&(]))([A-Z]|\d{1,4})(?=$|[\s,/&).])(?! [a-z])", text)
-    return {labels.index(word) for word in words if word in labels}
+    return {labels.index(word) for word in set(words).intersection(labels)}
 
 
 def _bare(value: str) -> str:
-    boxed = _BOXED.search(value)
-    text = (boxed[1] if boxed else value).strip(_WRAPPING)
+    text = _unboxed(value).strip(_WRAPPING)
     text = _LED_IN.sub("", text).strip(_WRAPPING)
     return text.rstrip(".").strip(_WRAPPING) or text
+
+
+def _unboxed(value: str) -> str:
+    r"""Return what stands in the first `\boxed{...}`, up to the last brace of its line, else `value`."""
+    start = value.find(_BOX)
+    while start >= 0:
+        line_end = value.find("\n", start)
+        line_end = len(value) if line_end < 0 else line_end
+        inside = start + len(_BOX)
+        close = value.rfind("}", inside, line_end)
+        if close >= 0:
+            return value[inside:close]
+        start = value.find(_BOX, line_end)
+    return value
 
 
 def _label_index(text: str, labels: tuple[str, ...]) -> int | None:

@@ -1,28 +1,36 @@
-"""Where a reply commits itself to an answer: JSON objects, `FINAL ANSWER:` lines, a closing phrase."""
+"""Where a reply commits itself to an answer: JSON objects, `FINAL ANSWER:` lines, a closing phrase.
+
+Every scan passes over a reply once, whatever stands in it.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+
+from taketwo.tools.loggable import loggable_text
 
 __all__ = ["Commitment", "commitments", "without_thoughts"]
 
-_THOUGHTS = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_UNOPENED_THOUGHTS = re.compile(r"\A.*</(?:think|thinking)>", re.DOTALL | re.IGNORECASE)
+_MAX_DEPTH = 64
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>think(?:ing)?)>", re.IGNORECASE)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 _FINAL = re.compile(
-    r"\bfinal\s+answer\b[ \t*_`]*(?:is\b[ \t*_`]*:?|[:=\uff1a])(?P<value>.*)$",
+    r"\bfinal\s++answer\b[ \t*_`]*+(?:is\b[ \t*_`]*+:?|[:=\uff1a])(?P<value>.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_NEXT_LINE = re.compile(r"\s*+(?P<line>.*)")
+_KEY = re.compile(r"""["']answer["']\s*+:""", re.IGNORECASE)
 _KEYED = re.compile(
-    r"""["']answer["']\s*:\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^'\\]*)'|(?P<bare>null|None|-?\d+(?:\.\d+)?)\b)""",
+    r"""["']answer["']\s*+:\s*+(?:"(?P<double>(?:[^"\\]++|\\.)*+)"|'(?P<single>[^'\\]*+)'|(?P<bare>null|None|-?\d++(?:\.\d++)?)\b)""",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(
-    r"\b(?:the\s+(?:correct\s+|best\s+|right\s+)?(?:answer|option|choice)\s+is|answer\s*[:=])"
-    r"[ \t*_`:]*(?P<value>[^\n]+)",
+    r"\b(?:the\s++(?:(?:correct|best|right)\s++)?(?:answer|option|choice)\s++is|answer\s*+[:=])"
+    r"[ \t*_`:]*(?P<value>[^\n]++)",
     re.IGNORECASE,
 )
 
@@ -37,21 +45,45 @@ class Commitment:
     is_readable: bool = True
 
 
+class _Object:
+    """An object of JSON with all of its pairs, a key that stands twice included."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        self.pairs = pairs
+
+    def values(self, key: str) -> list[object]:
+        return [value for name, value in self.pairs if name == key]
+
+
 def without_thoughts(text: str) -> str:
     """Return the reply without what a model thought aloud between think tags."""
-    return _UNOPENED_THOUGHTS.sub("", _THOUGHTS.sub("", text))
+    tags = list(_TAG.finditer(text))
+    last_end = {tag["name"].lower(): tag.start() for tag in tags if tag["end"]}
+    kept: list[str] = []
+    position, thinking = 0, ""
+    for tag in tags:
+        name = tag["name"].lower()
+        if thinking:
+            if tag["end"] and name == thinking:
+                position, thinking = tag.end(), ""
+        elif not tag["end"] and tag.start() < last_end.get(name, -1):
+            kept.append(text[position : tag.start()])
+            thinking = name
+    said = "".join([*kept, text[position:]])
+    # What stands before an end without a begin was thought as well.
+    ends = [tag.end() for tag in _TAG.finditer(said) if tag["end"]]
+    return said[ends[-1] :] if ends else said
 
 
 def commitments(text: str) -> tuple[Commitment, ...]:
     """Return the explicit commitments of `text` in order; phrases count only where there is no other."""
     objects = list(_objects(text))
-    inside = [(start, end) for start, end, _ in objects]
+    starts = [start for start, _, _ in objects]
     found = [item for _, _, item in objects if item is not None]
-    found += [
-        item
-        for item in _final_lines(text)
-        if not any(start <= item.start < end for start, end in inside)
-    ]
+    for item in _final_lines(text):
+        before = bisect_right(starts, item.start) - 1
+        if before < 0 or item.start >= objects[before][1]:
+            found.append(item)
     if not found:
         found = [
             Commitment(start=match.start(), value=match["value"])
@@ -65,8 +97,9 @@ def _final_lines(text: str) -> Iterator[Commitment]:
         value = match["value"].strip(" \t*_`")
         if not value:
             # The answer may stand on the next line that is not empty.
-            rest = text[match.end() :].strip().splitlines()
-            value = rest[0] if rest else ""
+            following = _NEXT_LINE.match(text, match.end())
+            lines = following["line"].splitlines() if following else []
+            value = lines[0].rstrip() if lines else ""
         if not value.lstrip(" `").startswith("{"):
             yield Commitment(start=match.start(), value=value)
 
@@ -75,49 +108,62 @@ def _objects(text: str) -> Iterator[tuple[int, int, Commitment | None]]:
     """Yield start, end and commitment of each outermost object in braces; the last may be unclosed."""
     position = 0
     while (start := text.find("{", position)) >= 0:
-        end = _closing(text, start)
+        end, is_deep = _closing(text, start)
         body = text[start:end]
-        yield start, end, _commitment(body, start)
+        yield start, end, _too_deep(body, start) if is_deep else _commitment(body, start)
         position = end
 
 
-def _closing(text: str, start: int) -> int:
-    depth, in_string, position = 0, False, start
-    while position < len(text):
-        character = text[position]
-        if in_string:
-            if character == "\\":
-                position += 1
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if depth == 0:
-                return position + 1
-        position += 1
-    return len(text)
+def _closing(text: str, start: int) -> tuple[int, bool]:
+    """Return where the object ends that begins at `start`, and whether it is nested too deep to read."""
+    braces, brackets, deepest = 0, 0, 0
+    for match in _TOKEN.finditer(text, start):
+        sign = text[match.start()]
+        if sign == "{":
+            braces += 1
+        elif sign == "}":
+            braces -= 1
+            if braces == 0:
+                return match.end(), deepest > _MAX_DEPTH
+        elif sign == "[":
+            brackets += 1
+        elif sign == "]":
+            brackets -= 1
+        deepest = max(deepest, braces + brackets)
+    return len(text), deepest > _MAX_DEPTH
 
 
 def _commitment(body: str, start: int) -> Commitment | None:
     try:
-        record: object = json.loads(body)
+        # Whole numbers and NaN as they are written: one with 5,000 digits is none to Python.
+        record: object = json.loads(
+            body, object_pairs_hook=_Object, parse_int=str, parse_constant=str
+        )
     except ValueError:
         return _garbled(body, start)
-    if not isinstance(record, dict) or "answer" not in record:
+    answers = record.values("answer") if isinstance(record, _Object) else []
+    if not isinstance(record, _Object) or not answers:
         return None
-    entry = cast("dict[str, object]", record)
-    answer, reasoning = entry["answer"], entry.get("reasoning")
+    answer, is_readable = answers[-1], _is_plain(answers)
+    reasoning = next(reversed(record.values("reasoning")), None)
     return Commitment(
         start=start,
-        value=None if answer is None else str(answer),
-        reasoning=reasoning if isinstance(reasoning, str) else None,
-        is_readable=answer is None
-        or (isinstance(answer, (str, int, float)) and not isinstance(answer, bool)),
+        value=loggable_text(str(answer)) if is_readable and answer is not None else None,
+        reasoning=loggable_text(reasoning) if isinstance(reasoning, str) else None,
+        is_readable=is_readable,
     )
+
+
+def _is_plain(answers: Sequence[object]) -> bool:
+    """Return whether the values of a key, should it stand more than once, are one plain value."""
+    answer = answers[-1]
+    return all(type(other) is type(answer) and other == answer for other in answers) and (
+        answer is None or isinstance(answer, (str, float))
+    )
+
+
+def _too_deep(body: str, start: int) -> Commitment | None:
+    return Commitment(start=start, value=None, is_readable=False) if _KEY.search(body) else None
 
 
 def _garbled(body: str, start: int) -> Commitment | None:

@@ -288,7 +288,7 @@ def _calls(text: str, number: int) -> list[ToolCall]:
                 arguments=cast("dict[str, object]", record["arguments"]),
             )
         ]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         return []  # cut off by the token limit: shown as text, which no parser takes for an answer
 
 

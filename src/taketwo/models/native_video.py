@@ -138,7 +138,7 @@ def reply_record(response: httpx.Response, provider: str) -> dict[str, JsonValue
         )
     try:
         record = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
         raise ReplyError(

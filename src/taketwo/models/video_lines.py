@@ -110,5 +110,5 @@ def words_in_json(text: str) -> tuple[WordsLine, ...]:
             )
             for item in cast("list[dict[str, object]]", record["segments"])
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return ()

@@ -314,7 +314,7 @@ def _call_read(item: Mapping[str, JsonValue]) -> ToolCall:
     if isinstance(stated, str):
         try:
             arguments = json.loads(stated or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             parse_error = f"the arguments are not JSON ({error}): {stated[:200]}"
     if parse_error is None and not isinstance(arguments, dict):
         parse_error = f"the arguments are not an object: {str(stated)[:200]}"

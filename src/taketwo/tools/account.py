@@ -14,6 +14,7 @@ from inspect_ai.log import transcript
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.tools.budget import Budget
+from taketwo.tools.loggable import loggable_json
 
 __all__ = ["CellAccount", "Watch"]
 
@@ -62,8 +63,8 @@ class CellAccount:
         return Watch(self)
 
     def record(self, source: str, data: Mapping[str, JsonValue]) -> None:
-        """Write an event `taketwo.<source>` into the cell's log."""
-        transcript().info(dict(data), source=f"taketwo.{source}")  # pyright: ignore[reportArgumentType] the engine's JsonValue names concrete containers
+        """Write an event `taketwo.<source>` into the cell's log, cleaned so that it can be written."""
+        transcript().info(loggable_json(data), source=f"taketwo.{source}")  # pyright: ignore[reportArgumentType] the engine's JsonValue names concrete containers
 
 
 class Watch:

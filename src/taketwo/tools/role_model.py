@@ -19,6 +19,7 @@ from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RequestError
 from taketwo.tools.account import CellAccount
 from taketwo.tools.budget import BudgetExhausted, Resource
+from taketwo.tools.clean_replies import CLEANED, with_clean_replies
 from taketwo.tools.sent_media import media_sha256, refuse_droppable
 
 __all__ = ["ModelRole", "ProviderReplyError", "RoleModel", "RoleSettings", "SeedOf"]
@@ -79,7 +80,7 @@ class RoleSettings:
         return self.name.split("/", 1)[0]
 
     def open(self) -> Model:
-        """Return the engine's model; equal settings share one client.
+        """Return the engine's model, its replies cleaned; equal settings share one client.
 
         Raises
         ------
@@ -87,7 +88,7 @@ class RoleSettings:
             If the sampling has a field that the engine does not know.
         """
         if isinstance(self.model, Model):
-            return self.model
+            return with_clean_replies(self.model)
         sampling = {name: value for name, value in self.sampling.items() if value is not None}
         unknown = sorted(set(sampling) - set(GenerateConfig.model_fields))
         if unknown:
@@ -103,13 +104,14 @@ class RoleSettings:
             "attempt_timeout": max(1, math.ceil(self.timeout_s)),
             **sampling,
         })
-        return get_model(
+        model = get_model(
             self.model,
             role=self.role,
             config=config,
             base_url=self.base_url,
             **dict(self.args),  # pyright: ignore[reportArgumentType] arguments of the provider, as the plan has them
         )
+        return with_clean_replies(model)
 
 
 class RoleModel:
@@ -248,6 +250,11 @@ class RoleModel:
         problem = _problem_of(output, self.settings.name)
         failed = None if problem is None else f"ProviderReplyError: {problem.problem}"
         self._account.record("model", event | {"latency_s": latency_s, "error": failed})
+        cleaned = (output.metadata or {}).get(CLEANED)
+        if cleaned:
+            self._account.record(
+                "note", {"text": f"reply {call} was cleaned: {'; '.join(cleaned)}"}
+            )
         return output, problem
 
 

@@ -6,10 +6,10 @@ always gets a result, so that no evidence is lost and no call of a reply is left
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from inspect_ai.model import (
     ChatMessage,
@@ -28,6 +28,8 @@ from taketwo.media.video import VideoInfo
 from taketwo.tools.account import CellAccount
 from taketwo.tools.budget import Budget, BudgetExhausted, Limits
 from taketwo.tools.catalog import video_tool
+from taketwo.tools.clean_replies import clean_call
+from taketwo.tools.loggable import loggable_text
 from taketwo.tools.primitives import CellMedia, Primitives
 from taketwo.tools.role_model import ModelRole, RoleModel, RoleSettings
 from taketwo.tools.sent_media import image_content
@@ -35,7 +37,6 @@ from taketwo.tools.video_tool import ToolContext, ToolFailure, ToolReply, VideoT
 
 __all__ = ["ToolSettings", "Toolbox"]
 
-_MAX_DEPTH = 16
 _ANY_ARGUMENTS = ToolParams(additionalProperties=True)
 
 
@@ -165,7 +166,7 @@ class Toolbox:
         message = reply.message
         results: list[ChatMessage] = []
         for call in message.tool_calls or []:
-            visible = _VisibleCall(self, self._account, _shallow(call))
+            visible = _VisibleCall(self, self._account, clean_call(call))
             results.append(await visible.execute(message))
             if self._account.failure is not None:
                 raise self._account.failure
@@ -193,7 +194,8 @@ class Toolbox:
             if call.parse_error:
                 raise ToolFailure(
                     "invalid_arguments",
-                    f"the arguments of {tool.name} are not a JSON object: {call.parse_error:.300}",
+                    f"the arguments of {tool.name} are not a JSON object that can be used: "
+                    f"{call.parse_error:.300}",
                     retryable=True,
                 )
             context = ToolContext(
@@ -241,7 +243,7 @@ class _VisibleCall:
         self._record()
         if self._failure is None:
             return result
-        text = self._failure.to_text()
+        text = loggable_text(self._failure.to_text())
         error = ToolCallError("unknown", text)
         return result.model_copy(update={"content": text, "error": error})
 
@@ -262,7 +264,7 @@ class _VisibleCall:
         account.charge(watch.own_s)
         self._latency_s = account.latency_s - before_s
         if self._failure is not None:
-            raise ToolError(self._failure.to_text())
+            raise ToolError(loggable_text(self._failure.to_text()))
         return content
 
     def _record(self) -> None:
@@ -281,24 +283,8 @@ class _VisibleCall:
         )
 
 
-def _shallow(call: ToolCall) -> ToolCall:
-    """Return the call, its arguments replaced by an error where they are nested beyond use."""
-    level: list[object] = [call.arguments]
-    for _ in range(_MAX_DEPTH):
-        level = [value for item in level for value in _inside(item)]
-        if not level:
-            return call
-    return replace(call, arguments={}, parse_error=f"nested more than {_MAX_DEPTH} deep")
-
-
-def _inside(item: object) -> Iterable[object]:
-    if isinstance(item, dict):
-        return cast("dict[str, object]", item).values()
-    return cast("list[object]", item) if isinstance(item, list) else ()
-
-
 def _content_of(reply: ToolReply) -> list[Content]:
-    content: list[Content] = [ContentText(text=reply.to_text() or "(no result)")]
+    content: list[Content] = [ContentText(text=loggable_text(reply.to_text()) or "(no result)")]
     for frame in reply.frames:
         content.extend(image_content(frame.time_s, frame.jpeg))
     return content

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from taketwo.agents.answer import option_index, parse_answer
+from taketwo.agents.commitments import commitments, without_thoughts
+from taketwo.benchmarks.question import VisibleQuestion
+
+CHOICE = VisibleQuestion(
+    question_id="q", text="Which?", options=("red", "blue"), video_duration_s=None
+)
+OPEN = VisibleQuestion(question_id="q", text="Which?", options=(), video_duration_s=None)
+
+HOSTILE = [
+    "<think>",
+    "</think>",
+    "<think></thinking>",
+    "\\boxed{",
+    "{",
+    "{[",
+    "[",
+    "{}",
+    '{"a": [',
+    '"answer":',
+    '"answer": "',
+    "'answer': '",
+    '{"answer": "A"}',
+    "{}FINAL ANSWER: A\n",
+    "FINAL ANSWER:",
+    "FINAL ANSWER:\n",
+    "final ",
+    "the answer is ",
+    "the answer is\n",
+    "\\",
+    '"',
+    '\\"',
+    '{"\\"',
+    "```",
+    " ",
+    "\n",
+    "(A,",
+    "9",
+]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def at_length(unit: str, length: int) -> str:
+    return unit * (length // len(unit))
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_million_characters_take_time_in_proportion(unit: str) -> None:
+    text = at_length(unit, 1_000_000)
+    one_pass = seconds(lambda: sum(character == "x" for character in text))
+
+    def read() -> None:
+        for before in ("", '{"', '{"answer": "'):
+            commitments(without_thoughts(before + text))
+        option_index(text, CHOICE)
+        parse_answer(text, CHOICE)
+        parse_answer(f"FINAL ANSWER: {text}", OPEN)
+
+    assert seconds(read) < 300 * one_pass
+
+
+@pytest.mark.parametrize("levels", [65, 1_000, 100_000])
+@pytest.mark.parametrize("form", ['{"answer": %s}', '{"answer": "A", "steps": %s}'])
+def test_an_object_nested_without_end_is_unparsed(levels: int, form: str) -> None:
+    reply = form % ("[" * levels + "]" * levels)
+
+    assert parse_answer(reply, CHOICE).status == "unparsed"
+    assert parse_answer(reply, OPEN).status == "unparsed"
+    assert parse_answer(f'{{"answer": "B"}} {reply}', CHOICE).status == "unparsed"
+
+
+def test_an_object_nested_a_little_is_read() -> None:
+    steps = "[" * 60 + "]" * 60
+
+    assert parse_answer(f'{{"steps": {steps}, "answer": "B"}}', CHOICE).option_index == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"answer": "A", "answer": "B"}',
+        '{"answer": "A", "answer": null}',
+        '{"answer": null, "answer": "A"}',
+        '{"answer": "A", "reasoning": "r", "answer": ["A"]}',
+        '{"answer": 1, "answer": true}',
+    ],
+)
+def test_an_answer_that_stands_twice_with_two_values_is_unparsed(reply: str) -> None:
+    assert parse_answer(reply, CHOICE).status == "unparsed"
+    assert parse_answer(reply, OPEN).status == "unparsed"
+
+
+def test_an_answer_that_stands_twice_with_one_value_is_read() -> None:
+    assert parse_answer('{"answer": "B", "answer": "B"}', CHOICE).option_index == 1
+
+
+def test_the_last_of_two_reasonings_is_kept() -> None:
+    answer = parse_answer('{"answer": "B", "reasoning": "x", "reasoning": "y"}', CHOICE)
+
+    assert (answer.option_index, answer.reasoning) == (1, "y")
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "9" * 5000])
+def test_a_number_that_is_no_option_is_unparsed(number: str) -> None:
+    assert parse_answer(f'{{"answer": {number}}}', CHOICE).status == "unparsed"
+
+
+def test_a_lone_surrogate_written_as_an_escape_is_replaced() -> None:
+    reply = '{"answer": "x\\ud800", "reasoning": "\\udfff\\ud83d\\ude00"}'
+
+    answer = parse_answer(reply, OPEN)
+
+    assert (answer.text, answer.reasoning) == ("x\ufffd", "\ufffd\U0001f600")
+
+
+def test_of_a_very_long_reply_the_end_is_read() -> None:
+    assert (
+        parse_answer('{"answer": "A"}' + "x" * 200_000 + '{"answer": "B"}', CHOICE).option_index
+        == 1
+    )
+    assert parse_answer('{"answer": "A"}' + "x" * 200_000, CHOICE).status == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("<think>a</think>b", "b"),
+        ("a<THINK>b</Think>c", "ac"),
+        ("<think>a<think>b</think>c", "c"),
+        ("<think>a</thinking>b</think>c", "c"),
+        ("<thinking>a</think>b", "b"),
+        ("a</think>b", "b"),
+        ("<think>a", "<think>a"),
+        ("<think>a</think>b<think>c", "b<think>c"),
+    ],
+)
+def test_thoughts_end_with_the_tag_that_began_them(reply: str, said: str) -> None:
+    assert without_thoughts(reply) == said
