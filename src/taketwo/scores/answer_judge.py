@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt
 from taketwo.scores.judgements import Judgement
+from taketwo.tools.clean_replies import with_clean_replies
 from taketwo.tools.fencing import fence
 
 __all__ = ["JudgeFailure", "judge_answers"]
@@ -57,18 +57,20 @@ async def judge_answers(
     Returns the judgements and the failures; a failure is never a label. A reply that is not the
     JSON object asked for is asked for once more, with what was wrong with it.
     """
-    model = get_model(
-        spec.name,
-        base_url=spec.base_url,
-        config=GenerateConfig(
-            temperature=0.0,
-            max_retries=retries,
-            timeout=timeout_s,
-            max_connections=connections,
-            cache=False,
-            cache_prompt=False,
-        ),
-        **cast("dict[str, Any]", dict(spec.args)),
+    model = with_clean_replies(
+        get_model(
+            spec.name,
+            base_url=spec.base_url,
+            config=GenerateConfig(
+                temperature=0.0,
+                max_retries=retries,
+                timeout=timeout_s,
+                max_connections=connections,
+                cache=False,
+                cache_prompt=False,
+            ),
+            **cast("dict[str, Any]", dict(spec.args)),
+        )
     )
     distinct = {request.key(spec.name): request for request in requests}
     judgements: list[Judgement] = []
@@ -129,11 +131,11 @@ async def _judge_one(model: Model, judge: str, key: str, request: JudgeRequest) 
 
 
 def _parsed(reply: str) -> _Verdict:
-    match = re.search(r"\{.*\}", reply, re.DOTALL)
-    if match is None:
+    start, end = reply.find("{"), reply.rfind("}")
+    if start < 0 or end < start:
         raise ValueError("there is no JSON object in the reply")
     try:
-        return _Verdict.model_validate(json.loads(match[0]))
-    except (ValidationError, json.JSONDecodeError) as error:
+        return _Verdict.model_validate(json.loads(reply[start : end + 1]))
+    except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise ValueError(f"the JSON object is wrong: {first}") from error
