@@ -203,3 +203,85 @@ def test_an_answer_that_can_be_read_in_two_ways_or_none_is_refused(
 def test_an_id_with_odd_characters_is_encoded_and_kept_raw(tmp_path: Path) -> None:
     (question,) = local(write(tmp_path / "q.jsonl", {**MCQ, "question_id": "a b"})).questions
     assert (question.question_id, question.raw_id) == ("a_x20b", "a b")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"video_path": "."}, "line 1: video_path '.' is a folder; give the path of a file"),
+        (
+            {"video_path": "loop.mp4"},
+            "line 1: video_path 'loop.mp4' names no file: its links lead in a circle",
+        ),
+        (
+            {"video_path": "x" * 5000},
+            r"line 1: video_path 'x{77}\.\.\.' names no file: File name too",
+        ),
+        ({"options": ["", "a dog"]}, "line 1: question 'q1': option 1 is empty; give it a text"),
+        (
+            {"answer": None, "answer_index": True},
+            "line 1: field 'answer_index' is True: a truth value is no number; give the number of the",
+        ),
+        (
+            {"milestones": [{"text": "see", "start_s": 5, "end_s": 1}]},
+            "line 1: question 'q1': milestone 'm1' ends at 1 s, before it starts at 5 s; exchange",
+        ),
+    ],
+)
+def test_a_row_that_no_agent_could_be_asked_is_told_with_its_line_and_remedy(
+    changed: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "loop.mp4").symlink_to("loop.mp4")
+
+    with pytest.raises(InvalidQuestion, match=message):
+        local(write(tmp_path / "q.jsonl", {**MCQ, **changed}))
+
+
+def test_half_a_character_in_a_row_is_told_with_its_field(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(
+        '{"question_id": "q", "text": "\\ud800?", "video_path": "v.mp4", "options": ["a", "b"],'
+        ' "answer": "A"}',
+        encoding="utf-8",
+    )
+    with pytest.raises(InvalidQuestion, match="line 1: question 'q': text holds half a char"):
+        local(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "q.jsonl",
+            '\n{"question_id": "a", "question_id": "b"}',
+            "line 2: field 'question_id' is given",
+        ),
+        ("q.json", '[{"text": "a", "text": "b"}]', "line 1: field 'text' is given twice; keep one"),
+        ("q.yaml", "- text: a\n  text: b\n", "line 1: field 'text' is given twice; keep one"),
+        (
+            "q.yaml",
+            "- text: a\n- text: 2026-99-99\n",
+            "line 2: '2026-99-99' reads as timestamp but",
+        ),
+        ("q.yaml", "[" * 3000, "line 1: not YAML: nested too deeply; write it out plainly"),
+        (
+            "q.json",
+            "[]\n\nmore",
+            "line 3: text after the list of questions, where nothing may follow",
+        ),
+        (
+            "q.json",
+            '{"questions": [],\n "more": 1}',
+            "line 1: text after the list of questions, where only '}' may follow; found ',",
+        ),
+        ("q.csv", "text,text\na,b\n", "line 1: column 'text' is there twice; rename or remove one"),
+        ("q.json", '[{"a":' + "[" * 100_000, "line 1: not JSON: nested too deeply"),
+    ],
+)
+def test_what_a_reader_would_have_dropped_in_silence_is_told(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion, match=message):
+        local(tmp_path / name)

@@ -94,3 +94,29 @@ def test_every_short_id_becomes_usable(raw: str) -> None:
 def test_an_id_that_stays_too_long_is_refused() -> None:
     with pytest.raises(InvalidQuestion, match="give the question a shorter id"):
         safe_question_id("é" * 100)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"text": "What \ud800?"}, r"text holds half a character \(a lone surrogate, '\\ud800'\)"),
+        ({"options": ("a", "\udfff")}, "options holds half a character"),
+        ({"options": ("a", "  ")}, "option 2 is empty; give it a text"),
+    ],
+)
+def test_a_text_that_cannot_be_sent_is_refused(changed: dict[str, object], message: str) -> None:
+    fields: dict[str, object] = {
+        "question_id": "q",
+        "text": "What?",
+        "video_id": "v",
+        "video_path": "v.mp4",
+        "options": ("a", "b"),
+        "answer_index": 0,
+        **changed,
+    }
+    with pytest.raises(InvalidQuestion, match=message):
+        Question(**fields)  # type: ignore[arg-type] pyright: ignore[reportArgumentType]
+
+
+def test_a_milestone_of_one_instant_is_fine() -> None:
+    assert Milestone(milestone_id="m", text="see", start_s=2.0, end_s=2.0).problems == []

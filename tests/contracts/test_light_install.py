@@ -41,6 +41,17 @@ def test_a_light_module_loads_neither_engine_nor_decoder(module: str) -> None:
     assert found.stdout.strip() == "[]"
 
 
+def test_a_study_is_at_hand_without_what_only_a_report_or_a_test_needs() -> None:
+    slow = ("altair", "vl_convert", "scipy.stats", "scipy.optimize")
+    program = f"import sys, taketwo.study; print(sorted(set({slow!r}) & set(sys.modules)))"
+
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert found.stdout.strip() == "[]"
+
+
 def test_help_works_without_the_engine() -> None:
     program = (
         "import sys\n"

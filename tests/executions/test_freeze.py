@@ -468,3 +468,35 @@ def test_the_demo_runs_the_example_that_is_shown() -> None:
     packaged = (resources.files("taketwo") / "demonstration.yaml").read_text("utf-8")
 
     assert (_STUDIES / "demo.yaml").read_text("utf-8") == packaged
+
+
+def test_a_provider_that_nobody_brings_is_told_where_it_is_written(folder: Path) -> None:
+    path = folder / "study.yaml"
+    arm = "  react: {agent: video_react, models: {observer: opnai/gpt-4o}}"
+    text = path.read_text().replace("  react: {agent: video_react}", arm)
+    path.write_text(text.replace("taketwo/offline-transcriber", "nope/foo"))
+
+    with pytest.raises(RequestError) as error:
+        freeze(path, now=_NOW, probe=_probe)
+
+    told = str(error.value)
+    assert "study.yaml:5 arms.react.models.observer: no model provider is called 'opnai'" in told
+    assert "did you mean 'openai'" in told
+    assert "study.yaml:9 models.transcriber: no model provider is called 'nope'" in told
+
+
+def test_excluded_questions_are_not_in_the_plan_and_its_version_says_so(folder: Path) -> None:
+    path = folder / "study.yaml"
+    path.write_text(
+        path.read_text().replace("questions.jsonl}", "questions.jsonl, exclude: no.json}")
+    )
+    with pytest.raises(
+        RequestError, match=r"study\.yaml:2 benchmark: .*no\.json: no such file of excl"
+    ):
+        freeze(path, now=_NOW, probe=_probe)
+    (folder / "no.json").write_text('["q1"]')
+
+    plan = freeze(path, now=_NOW, probe=_probe)
+
+    assert "q1" not in {item.question.question_id for item in plan.questions}
+    assert "without 1 excluded (" in plan.benchmark_version

@@ -109,3 +109,27 @@ def test_problems_are_told_together_in_the_order_of_lines(tmp_path: Path) -> Non
 
 def test_without_problems_nothing_is_raised(tmp_path: Path) -> None:
     Problems(read_located_yaml(_written(tmp_path, "a: 1\n"))).raise_if_any()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nday: 2026-99-99\n", "line 2, column 6: '2026-99-99' reads as timestamp but is not"),
+        ("seed: 0b_\n", "line 1, column 7: '0b_' reads as int but is not a valid one"),
+        ("on: !!bool maybe\n", "line 1, column 5: 'maybe' reads as bool but is not a valid one"),
+        ("a: 1\nb: " + "[" * 5000, "line 2: nested too deeply; write it out plainly"),
+    ],
+)
+def test_what_the_parser_itself_stumbles_over_has_file_line_and_remedy(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = _written(tmp_path, text)
+
+    with pytest.raises(RequestError, match=re.escape(f"{path}: not readable YAML: {message}")):
+        read_located_yaml(path)
+
+
+def test_a_key_that_is_no_text_has_its_line_by_what_it_is_read_as(tmp_path: Path) -> None:
+    source = read_located_yaml(_written(tmp_path, "a:\n  1: x\n  on: y\n  2026-01-02: z\n"))
+
+    assert [source.line(("a", name)) for name in ("1", "True", "2026-01-02")] == [2, 3, 4]

@@ -96,7 +96,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_line(tmp_path: Path) 
         "'visible_calls', 'primitive_ops', 'latency_s', 'tokens' or 'cost_usd'; did you mean "
         "'accuracy'?; found 'acuracy'",
         "study.yaml:7 rule.level: must be less than 1; found 1.5",
-        "study.yaml:7 rule.margins.accuracy: must be greater than or equal to 0; found -1",
+        "study.yaml:7 rule.margins.accuracy: must be greater than 0; found -1",
         "study.yaml:8 executions: must be greater than or equal to 1; found 0",
         "study.yaml:9 generate.reasoning_effort: must be 'none', 'minimal', 'low', 'medium', "
         "'high', 'xhigh' or 'max'; did you mean 'high'?; found 'hgh'",
@@ -187,3 +187,42 @@ def test_sampling_is_merged_setting_by_setting() -> None:
     merged = SamplingSection(temperature=0.0, top_k=5).merged_onto(base)
 
     assert merged == Sampling(temperature=0.0, top_k=5, max_tokens=100)
+
+
+def test_names_that_yaml_reads_as_numbers_or_truth_values_are_told_with_the_remedy(
+    tmp_path: Path,
+) -> None:
+    text = _VALID.replace(
+        "models:", "  2: {agent: video_react}\n  on: {agent: video_react}\nmodels:"
+    )
+
+    assert _problems(tmp_path, text) == [
+        "study.yaml:6 arms.2: a name must be text, but YAML reads this one as 2 (int); put it in quotes",
+        "study.yaml:7 arms.True: a name must be text, but YAML reads this one as True (bool); put it in "
+        "quotes",
+    ]
+
+
+def test_margins_beyond_a_metric_or_of_one_that_is_not_tested_are_refused(tmp_path: Path) -> None:
+    rule = "rule: {primary: [accuracy], margins: {accuracy: 2.0, turns: 1.0}}\n"
+
+    assert _problems(tmp_path, _VALID + rule) == [
+        "study.yaml:8 rule.margins.accuracy: a margin of accuracy lies above 0 and at most at 1, where "
+        "accuracy ends; found 2",
+        "study.yaml:8 rule.margins.turns: 'turns' is not primary, and only primary metrics are tested; "
+        "add it to rule.primary (accuracy) or remove the margin",
+    ]
+
+
+@pytest.mark.parametrize("margin", [0.001, 1.0])
+def test_margins_inside_a_metric_are_taken(tmp_path: Path, margin: float) -> None:
+    study = _read(tmp_path, _VALID + f"rule: {{margins: {{accuracy: {margin}}}}}\n")
+
+    study.problems.raise_if_any()
+    assert study.sections.rule.margins == {"accuracy": margin}
+
+
+def test_a_request_has_at_least_a_second(tmp_path: Path) -> None:
+    assert _problems(tmp_path, _VALID + "timeout_s: 0.5\n") == [
+        "study.yaml:8 timeout_s: must be greater than or equal to 1; found 0.5"
+    ]

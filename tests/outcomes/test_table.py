@@ -18,11 +18,24 @@ def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 
 
 def _row(**given: object) -> dict[str, object]:
-    return {"arm": "static", "execution": 1, "question_id": "q1", "accuracy": 1.0, **given}
+    return {
+        "arm": "static",
+        "execution": 1,
+        "question_id": "q1",
+        "video_id": "v1",
+        "availability": "available",
+        "run_status": "answered",
+        "score_status": "scored",
+        "forced": False,
+        "accuracy": 1.0,
+        **given,
+    }
 
 
 def test_a_table_survives_its_file(tmp_path: Path) -> None:
-    outcomes = Outcomes(_frame([_row(), _row(question_id="q2", accuracy=None)]))
+    outcomes = Outcomes(
+        _frame([_row(), _row(question_id="q2", accuracy=None, score_status="not_judged")])
+    )
     outcomes.write(tmp_path / "outcomes.parquet")
 
     read = read_outcomes(tmp_path / "outcomes.parquet").to_polars()
@@ -56,7 +69,7 @@ def test_accuracy_is_zero_or_one(value: float) -> None:
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_a_metric_is_finite_or_null(value: float) -> None:
-    with pytest.raises(InvalidResults, match="latency_s has values that are not finite"):
+    with pytest.raises(InvalidResults, match="latency_s has 1 values that are not finite"):
         Outcomes(_frame([_row(latency_s=value)]))
 
 
@@ -101,3 +114,22 @@ def test_every_metric_has_a_declared_column_with_a_unit() -> None:
     assert metric_columns() == METRICS
     assert all(declared[metric].unit for metric in METRICS)
     assert all(column.meaning for column in COLUMNS)
+
+
+def test_a_folder_in_place_of_the_table_is_told(tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidResults, match="a folder, not an outcomes table; name the file in it"
+    ):
+        read_outcomes(tmp_path)
+
+
+def test_an_impossible_row_of_a_file_is_refused_with_the_path_and_the_cell(tmp_path: Path) -> None:
+    path = tmp_path / "outcomes.parquet"
+    _frame([_row(), _row(question_id="q2", turns=-5.0)]).write_parquet(path)
+
+    with pytest.raises(
+        InvalidResults,
+        match=r"outcomes\.parquet: turns has 1 values below 0, first -5\.0 in question 'q2', arm "
+        "'static', execution K1",
+    ):
+        read_outcomes(path)

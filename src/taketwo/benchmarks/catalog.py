@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.exclusion import without_questions
 from taketwo.benchmarks.local import local
 from taketwo.benchmarks.real_clips import real_clips
 from taketwo.benchmarks.rendered import rendered
@@ -19,8 +20,14 @@ from taketwo.errors import RequestError, UnknownName
 __all__ = ["BENCHMARK_NAMES", "load_benchmark"]
 
 
-class _RenderedOptions(BaseModel):
+class _Options(BaseModel):
+    """What every benchmark takes: a file with the ids of the questions to leave out."""
+
     model_config = ConfigDict(extra="forbid")
+    exclude: str | None = None
+
+
+class _RenderedOptions(_Options):
     seed: int = Field(default=7, ge=0)
     folder: str = "videos"
     videos: int = Field(default=12, ge=1, le=99)
@@ -30,13 +37,11 @@ class _RenderedOptions(BaseModel):
     many_options: int = Field(default=0, ge=0)
 
 
-class _RealClipsOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _RealClipsOptions(_Options):
     folder: str = "videos"
 
 
-class _LocalOptions(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _LocalOptions(_Options):
     path: str
     videos: str | None = None
     label: str = "local"
@@ -79,12 +84,12 @@ def _load_local(options: _LocalOptions, base: Path) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Entry:
-    options: type[BaseModel]
-    load: Callable[[BaseModel, Path], Benchmark]
+    options: type[_Options]
+    load: Callable[[_Options, Path], Benchmark]
 
 
 _BENCHMARKS: Mapping[str, _Entry] = {
-    name: _Entry(options, cast("Callable[[BaseModel, Path], Benchmark]", load))
+    name: _Entry(options, cast("Callable[[_Options, Path], Benchmark]", load))
     for name, options, load in (
         ("demo", _RenderedOptions, _load_demo),
         ("local", _LocalOptions, _load_local),
@@ -101,7 +106,8 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
     Parameters
     ----------
     spec
-        `name`, one of `BENCHMARK_NAMES`, and that benchmark's options.
+        `name`, one of `BENCHMARK_NAMES`, and that benchmark's options. All take `exclude`, a JSON
+        file with the ids of the questions to leave out (`benchmarks.exclusion`).
     base
         The folder that relative paths in the options start from.
 
@@ -110,7 +116,8 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
     UnknownName
         If the name or an option is not known; near names are listed.
     RequestError
-        If the name is missing or an option has a value that cannot be used.
+        If the name is missing, an option has a value that cannot be used, or `exclude` does not fit
+        the questions.
     InvalidQuestion
         If the questions themselves cannot be used.
     """
@@ -140,4 +147,7 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
                 for p in error.errors()
             )
         ) from error
-    return entry.load(options, base)
+    benchmark = entry.load(options, base)
+    if options.exclude is None:
+        return benchmark
+    return without_questions(benchmark, base / options.exclude)

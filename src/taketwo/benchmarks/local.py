@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
@@ -16,6 +18,15 @@ from taketwo.errors import InvalidQuestion
 __all__ = ["local"]
 
 _LISTED = 50
+
+
+def _no_truth_value(value: object) -> object:
+    """Refuse true and false, which would count as 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError(
+            "truth_value", "a truth value is no number; give the number of the option, from 0"
+        )
+    return value
 
 
 class _MilestoneFields(BaseModel):
@@ -36,7 +47,7 @@ class _Fields(BaseModel):
     video_id: str | None = None
     options: list[str] = []
     answer: str | None = None
-    answer_index: int | None = None
+    answer_index: Annotated[int | None, BeforeValidator(_no_truth_value)] = None
     answer_text: str | None = None
     accepted_answers: list[str] = []
     subtitles_path: str | None = None
@@ -123,7 +134,7 @@ def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
         question_id=question_id,
         raw_id=fields.raw_id or (fields.question_id if question_id != fields.question_id else None),
         text=fields.text,
-        video_id=fields.video_id or Path(fields.video_path).with_suffix("").as_posix(),
+        video_id=fields.video_id or _without_suffix(fields.video_path),
         video_path=str(video),
         options=tuple(fields.options),
         answer_index=answer_index,
@@ -200,6 +211,12 @@ def _truth(fields: _Fields) -> tuple[int | None, str | None]:
     return found[0], None
 
 
+def _without_suffix(path: str) -> str:
+    """Return a path without its ending, for the video's id; the last part needs no name."""
+    plain = PurePath(path)
+    return (plain.with_suffix("") if plain.name else plain).as_posix()
+
+
 def _inside(path: str, root: Path, field: str, *, allow_absolute: bool) -> Path:
     """Return the resolved path, which must stay in the root unless absolute ones are allowed.
 
@@ -208,7 +225,17 @@ def _inside(path: str, root: Path, field: str, *, allow_absolute: bool) -> Path:
     if "\0" in path:
         raise InvalidQuestion(f"{field} {path!r} holds a zero byte")
     is_absolute = Path(path).is_absolute()
-    resolved = (root / path).resolve()
+    try:
+        resolved = (root / path).resolve()
+        is_folder = resolved.is_dir()
+    except (OSError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its links lead in a circle"
+        shown = path if len(path) <= 80 else f"{path[:77]}..."
+        raise InvalidQuestion(
+            f"{field} {shown!r} names no file: {why}; give the path of a file"
+        ) from error
+    if is_folder:
+        raise InvalidQuestion(f"{field} {path!r} is a folder; give the path of a file")
     if resolved.is_relative_to(root) or (is_absolute and allow_absolute):
         return resolved
     hint = (

@@ -6,13 +6,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import yaml
 
+from taketwo.benchmarks.careful_yaml import CarefulLoader, yaml_fault
 from taketwo.errors import InvalidQuestion, UnknownName
 
 __all__ = ["LocalRow", "read_rows"]
@@ -78,9 +80,9 @@ def _jsonl(text: str) -> Iterator[LocalRow]:
         if not content.strip():
             continue
         try:
-            yield _row(line, json.loads(content))
+            yield _json_row(line, _DECODER.decode(content))
         except (ValueError, RecursionError) as error:
-            yield LocalRow(line, {}, f"not a JSON object: {error}")
+            yield LocalRow(line, {}, f"not a JSON object: {_json_fault(error)}")
 
 
 def _json(text: str) -> Iterator[LocalRow]:
@@ -89,17 +91,18 @@ def _json(text: str) -> Iterator[LocalRow]:
     opening = re.match(r'\s*(?:\{\s*"questions"\s*:\s*)?\[', text)
     if opening is None:
         raise _BrokenFile('line 1: expected a list of questions or {"questions": [...]}')
-    decoder, at = json.JSONDecoder(), opening.end()
+    at = opening.end()
     while True:
         at = cast("re.Match[str]", blank.match(text, at)).end()
         line = text.count("\n", 0, at) + 1
         if text[at : at + 1] == "]":
+            _require_end(text, at + 1, is_inside="{" in opening[0])
             return
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            raise _BrokenFile(f"line {line}: not JSON: {error}") from error
-        yield _row(line, value)
+            raise _BrokenFile(f"line {line}: not JSON: {_json_fault(error)}") from error
+        yield _json_row(line, value)
         at = cast("re.Match[str]", blank.match(text, at)).end()
         if text[at : at + 1] == ",":
             at += 1
@@ -108,36 +111,112 @@ def _json(text: str) -> Iterator[LocalRow]:
             raise _BrokenFile(f"line {line}: expected ',' or ']' after a question")
 
 
+def _require_end(text: str, at: int, *, is_inside: bool) -> None:
+    """Require that nothing follows the list but the brace around it, where there is one."""
+    rest = text[at:]
+    if re.fullmatch(r"\s*\}\s*" if is_inside else r"\s*", rest):
+        return
+    line = text.count("\n", 0, len(text) - len(rest.lstrip())) + 1
+    wanted = "only '}' may follow" if is_inside else "nothing may follow"
+    raise _BrokenFile(
+        f"line {line}: text after the list of questions, where {wanted}; found "
+        f"{rest.strip()[:40]!r}; remove it, or put one question a line into a .jsonl file"
+    )
+
+
+class _Object(dict[str, object]):
+    """A JSON object that knows which of its fields were given twice."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated = _repeated([name for name, _ in pairs])
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Object)
+
+
+def _json_row(line: int, value: object) -> LocalRow:
+    repeated = _repeated_fields(value)
+    if repeated:
+        return LocalRow(line, {}, f"field {', '.join(repeated)} is given twice; keep one")
+    return _row(line, value)
+
+
+def _repeated_fields(value: object) -> list[str]:
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, _Object):
+            found += map(repr, item.repeated)
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += cast("list[object]", item)
+    return found
+
+
+def _json_fault(error: ValueError | RecursionError) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
 def _yaml(text: str) -> Iterator[LocalRow]:
+    loader = CarefulLoader("")
     try:
-        loader = yaml.SafeLoader(text)
+        loader = CarefulLoader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
             children = {str(key.value): value for key, value in node.value}
             node = children.get("questions")
         if not isinstance(node, yaml.SequenceNode):
             raise _BrokenFile("line 1: expected a list of questions, or one under 'questions'")
-        for child in node.value:
-            value = cast("object", loader.construct_document(child))  # pyright: ignore[reportUnknownMemberType] untyped stub
-            yield _row(child.start_mark.line + 1, value)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise _BrokenFile(f"line {line}: not YAML: {error.problem}") from error
+        for child in cast("list[yaml.Node]", node.value):
+            yield _yaml_row(loader, child)
     except (yaml.YAMLError, RecursionError) as error:
-        raise _BrokenFile(f"line 1: not YAML: {error}") from error
+        raise _BrokenFile(yaml_fault(error, loader.line + 1, "not YAML: ")) from error
+    finally:
+        loader.dispose()
+
+
+def _yaml_row(loader: CarefulLoader, node: yaml.Node) -> LocalRow:
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        keys = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+        repeated = _repeated([
+            str(key.value) for key, _ in keys if isinstance(key, yaml.ScalarNode)
+        ])
+        if repeated:
+            named = ", ".join(map(repr, repeated))
+            return LocalRow(line, {}, f"field {named} is given twice; keep one")
+    try:
+        value = cast("object", loader.construct_document(node))  # pyright: ignore[reportUnknownMemberType] untyped stub
+    except yaml.constructor.ConstructorError as error:
+        return LocalRow(line, {}, str(error.problem))
+    return _row(line, value)
 
 
 def _csv(text: str) -> Iterator[LocalRow]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     line = 1
     try:
-        _ = reader.fieldnames
+        repeated = _repeated(list(reader.fieldnames or ()))
+        if repeated:
+            named = ", ".join(map(repr, repeated))
+            raise _BrokenFile(f"line 1: column {named} is there twice; rename or remove one")
         line = reader.line_num + 1
         for record in reader:
             yield _csv_row(line, cast("dict[str | None, str | list[str] | None]", record))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise _BrokenFile(f"line {line}: not CSV: {error}") from error
+        raise _BrokenFile(f"line {line}: not CSV: {error}{_csv_remedy(error)}") from error
+
+
+def _csv_remedy(error: csv.Error) -> str:
+    is_long = "field larger" in str(error)
+    return "; shorten the text, or write the file as .jsonl" if is_long else ""
 
 
 def _csv_row(line: int, record: dict[str | None, str | list[str] | None]) -> LocalRow:

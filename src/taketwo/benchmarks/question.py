@@ -24,6 +24,7 @@ __all__ = [
 
 QuestionFormat = Literal["mcq", "open"]
 
+_HALF = re.compile(r"[\ud800-\udfff]")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
@@ -63,6 +64,16 @@ class Milestone:
     text: str
     start_s: float | None = None
     end_s: float | None = None
+
+    @property
+    def problems(self) -> list[str]:
+        """Return what is wrong with it."""
+        if self.start_s is None or self.end_s is None or self.start_s <= self.end_s:
+            return []
+        return [
+            f"milestone {self.milestone_id!r} ends at {self.end_s:g} s, before it starts at "
+            f"{self.start_s:g} s; exchange the two"
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +138,9 @@ class Question:
         if self.options:
             if len(self.options) < 2:
                 problems.append("one option only; a multiple-choice question needs at least 2")
+            empty = [n for n, option in enumerate(self.options, start=1) if not option.strip()]
+            if empty:
+                problems.append(f"option {empty[0]} is empty; give it a text")
             if len(set(self.options)) != len(self.options):
                 problems.append("two options are equal")
             if self.answer_index is None or not 0 <= self.answer_index < len(self.options):
@@ -140,7 +154,30 @@ class Question:
         length = self.video_duration_s
         if length is not None and not (math.isfinite(length) and length > 0):
             problems.append(f"the length of the video is {length!r} s, not a positive number")
-        return problems
+        problems += [problem for step in self.milestones for problem in step.problems]
+        return problems + self._broken_texts()
+
+    def _broken_texts(self) -> list[str]:
+        """Return which texts hold half a character (a lone surrogate), which no request can carry."""
+        texts = {
+            "text": (self.text,),
+            "options": self.options,
+            "answer_text": (self.answer_text,),
+            "accepted_answers": self.accepted_answers,
+            "video_id": (self.video_id,),
+            "video_path": (self.video_path,),
+            "subtitles_path": (self.subtitles_path,),
+            "milestones": tuple(step.text for step in self.milestones),
+            "skills": self.skills,
+            "attributes": (*self.attributes, *self.attributes.values()),
+            "raw_id": (self.raw_id,),
+            "licence": (self.licence,),
+        }
+        return [
+            f"{name} holds half a character (a lone surrogate, {found[0]!r}); correct its text"
+            for name, parts in texts.items()
+            if (found := [hit[0] for part in parts if (hit := _HALF.search(part or ""))])
+        ]
 
     @property
     def format(self) -> QuestionFormat:

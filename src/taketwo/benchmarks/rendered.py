@@ -239,7 +239,7 @@ def _recorded_hashes(path: Path) -> dict[str, str]:
         record = json.loads(path.read_bytes())
         videos = cast("dict[str, dict[str, str]]", record["videos"])
         return {video["file"]: video["sha256"] for video in videos.values()}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
@@ -254,8 +254,14 @@ def read_programs(question: Question) -> QuestionProgram | None:
     path = Path(question.video_path).parent / "scripts.json"
     if not path.is_file():
         return None
-    record = json.loads(path.read_bytes())
-    entries = cast("dict[str, dict[str, object]]", record.get("questions", {}))
+    try:
+        record = cast("dict[str, object]", json.loads(path.read_bytes()))
+        entries = cast("dict[str, dict[str, object]]", record.get("questions", {}))
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidQuestion(
+            f"{str(path)!r} is no record of rendered questions ({error}); paint the benchmark anew "
+            "with the options of the study"
+        ) from error
     if record.get("format") != _FORMAT or question.question_id not in entries:
         raise InvalidQuestion(
             f"question {question.question_id!r}: {str(path)!r} has no program for it; "

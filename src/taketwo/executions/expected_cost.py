@@ -316,8 +316,7 @@ def _sensitivity_lines(found: Sensitivity, known: Assumptions) -> list[str]:
     return [
         f"{found.executions} executions on {found.questions} questions detect, with "
         f"{found.power:.0%} power and for accuracy, a shift of {_points(found.shift)} "
-        f"between two executions, or a standard deviation of {_points(found.between_sd)} "
-        "between executions",
+        "between two executions",
         f"(rough: independent questions, residual standard deviation {known.residual_sd:g})",
     ]
 

@@ -9,6 +9,7 @@ from typing import cast
 
 import yaml
 
+from taketwo.benchmarks.careful_yaml import CarefulLoader, yaml_fault
 from taketwo.errors import RequestError
 
 __all__ = ["LocatedYaml", "Place", "Problems", "read_located_yaml"]
@@ -16,6 +17,7 @@ __all__ = ["LocatedYaml", "Place", "Problems", "read_located_yaml"]
 Place = tuple[str | int, ...]
 
 _MOST_NODES = 100_000
+_TEXT_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,16 +97,17 @@ def read_located_yaml(path: Path) -> LocatedYaml:
         raise RequestError(f"{path}: no such file") from error
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path}: cannot be read as UTF-8 text ({error})") from error
-    loader = yaml.SafeLoader("")
+    loader = CarefulLoader("")
     try:
-        loader = yaml.SafeLoader(text)
+        loader = CarefulLoader(text)
         node = loader.get_single_node()
-        walk = _Walk(path)
+        walk = _Walk(path, loader)
         if node is not None:
             walk.visit(node, (), 0)
         data = None if node is None else cast("object", loader.construct_document(node))  # pyright: ignore[reportUnknownMemberType] untyped in types-PyYAML
-    except yaml.YAMLError as error:
-        raise RequestError(_yaml_message(path, error)) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        fault = yaml_fault(error, loader.line + 1)
+        raise RequestError(f"{path}: not readable YAML: {fault}") from error
     finally:
         loader.dispose()
     if not isinstance(data, dict):
@@ -118,21 +121,11 @@ def read_located_yaml(path: Path) -> LocatedYaml:
     )
 
 
-def _yaml_message(path: Path, error: yaml.YAMLError) -> str:
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f"{path}: not readable YAML: {' '.join(str(error).split())}"
-    mark = error.problem_mark
-    context = f" ({error.context})" if error.context else ""
-    return (
-        f"{path}: not readable YAML: line {mark.line + 1}, column {mark.column + 1}: "
-        f"{error.problem}{context}"
-    )
-
-
 class _Walk:
     """Collect lines and repeated keys; bounded, since aliases can make a small file huge."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, loader: CarefulLoader) -> None:
+        self._loader = loader
         self.lines: dict[Place, int] = {(): 1}
         self.duplicates: list[Place] = []
         self._path = path
@@ -142,8 +135,8 @@ class _Walk:
         self._nodes += 1
         if depth > 40 or self._nodes > _MOST_NODES:
             raise RequestError(
-                f"{self._path}: nested too deeply or expanded by aliases beyond {_MOST_NODES} "
-                "values; write it out plainly"
+                f"{self._path}: line {node.start_mark.line + 1}: nested too deeply or expanded by "
+                f"aliases beyond {_MOST_NODES} values; write it out plainly"
             )
         if isinstance(node, yaml.MappingNode):
             seen: set[str] = set()
@@ -153,8 +146,15 @@ class _Walk:
                     self.duplicates.append((*place, name))
                 seen.add(name)
                 self.lines[*place, name] = key.start_mark.line + 1
+                if isinstance(key, yaml.ScalarNode) and key.tag not in _TEXT_TAGS:
+                    self._add_read_key(key, place)
                 self.visit(value, (*place, name), depth + 1)
         elif isinstance(node, yaml.SequenceNode):
             for index, value in enumerate(cast("list[yaml.Node]", node.value)):
                 self.lines[*place, index] = value.start_mark.line + 1
                 self.visit(value, (*place, index), depth + 1)
+
+    def _add_read_key(self, key: yaml.ScalarNode, place: Place) -> None:
+        """Let a key that YAML reads as a number, a date or a truth value be found by that, too."""
+        read = self._loader.construct_object(key)
+        self.lines.setdefault((*place, str(read)), key.start_mark.line + 1)

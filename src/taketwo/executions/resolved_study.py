@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,18 @@ from taketwo.benchmarks.catalog import load_benchmark
 from taketwo.errors import RequestError, TaketwoError
 from taketwo.executions.arms import ArmDraft, resolve_arms
 from taketwo.executions.environment import code_sha256, package_versions, source_sha256
+from taketwo.executions.located_yaml import Place
+from taketwo.executions.model_providers import provider_problem
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
 from taketwo.executions.prices import Prices, resolve_prices
 from taketwo.executions.rule import Rule
-from taketwo.executions.study_file import RuleSection, StudyFile, read_study_file
+from taketwo.executions.study_file import (
+    ModelSection,
+    ModelsSection,
+    RuleSection,
+    StudyFile,
+    read_study_file,
+)
 from taketwo.tools.catalog import tool_prompts, tools_sha256
 
 __all__ = ["ResolvedStudy", "prompt_hashes", "resolve_study"]
@@ -78,6 +87,7 @@ def resolve_study(study_yaml: Path) -> ResolvedStudy:
     arms = resolve_arms(study)
     prices = resolve_prices(study)
     judge = _judge(study)
+    _check_providers(study, arms)
     benchmark = _benchmark(study)
     if benchmark is not None and judge is None:
         _require_no_judge(study, benchmark)
@@ -127,6 +137,25 @@ def _judge(study: StudyFile) -> ModelSpec | None:
     if not model.name:
         study.problems.add(("models", "judge"), "missing name; write provider/model")
     return model.spec()
+
+
+def _check_providers(study: StudyFile, arms: Sequence[ArmDraft]) -> None:
+    """Note the models whose provider nobody brings, each where it is written."""
+    sections = study.sections
+    written: dict[Place, str] = {}
+    for place, models in [
+        (("models",), sections.models),
+        *((("arms", name, "models"), arm.models) for name, arm in sections.arms.items()),
+    ]:
+        for role in ModelsSection.model_fields:
+            model: ModelSection | None = getattr(models, role)
+            if model is not None and model.name:
+                written[*place, role] = model.name
+    grid = {model.name for arm in arms for model in arm.models.values()} - set(written.values())
+    for place, name in [*written.items(), *((("matrix",), name) for name in sorted(grid))]:
+        problem = provider_problem(name)
+        if problem is not None:
+            study.problems.add(place, problem)
 
 
 def _require_no_judge(study: StudyFile, benchmark: Benchmark) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, cast
 
 from taketwo.benchmarks.canonical import JsonValue
 
-__all__ = ["METRICS", "ClusterBy", "Metric", "Missing", "Population", "Rule"]
+__all__ = ["METRICS", "MOST", "ClusterBy", "Metric", "Missing", "Population", "Rule"]
 
 Metric = Literal[
     "accuracy",
@@ -32,6 +33,13 @@ METRICS: tuple[Metric, ...] = (
     "tokens",
     "cost_usd",
 )
+
+MOST: Mapping[Metric, float] = MappingProxyType({
+    "accuracy": 1.0,
+    "trajectory_score": 100.0,
+    "mc_rate": 1.0,
+})
+"""The largest value of the metrics that have one; all begin at 0."""
 
 ClusterBy = Literal["video", "question"]
 Population = Literal["matched", "per-execution"]

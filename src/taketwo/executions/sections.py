@@ -37,10 +37,10 @@ def sections_of(
         try:
             return model.model_validate(rest)
         except ValidationError as error:
-            wrong = [_deepest(rest, item["loc"]) for item in error.errors(include_url=False)]
-            for item in error.errors(include_url=False):
-                place = tuple(part for part in item["loc"] if part != "[key]")
-                problems.add((*at, *place), _message(model, item))
+            items = error.errors(include_url=False)
+            wrong = [_deepest(rest, item["loc"]) for item in items]
+            for item in items:
+                problems.add((*at, *_place(item)), _message(model, item))
             for holder in wrong:
                 if holder is None:
                     rest.clear()
@@ -48,21 +48,46 @@ def sections_of(
                     holder[0].pop(holder[1], None)
 
 
-def _deepest(data: dict[str, object], place: Place) -> tuple[dict[str, object], str] | None:
-    """Return the innermost mapping and key of `data` on the way to `place`."""
+def _place(item: ErrorDetails) -> Place:
+    """Return the place of a fault; a key that is no text stands there as the text of what it is."""
+    place = tuple(part for part in item["loc"] if part != "[key]")
+    return (*place[:-1], str(item["input"])) if _is_key(item) else place
+
+
+def _is_key(item: ErrorDetails) -> bool:
+    return item["type"] == "invalid_key" or (
+        item["type"] == "string_type" and "[key]" in item["loc"]
+    )
+
+
+def _deepest(data: dict[str, object], place: Place) -> tuple[dict[object, object], object] | None:
+    """Return the innermost mapping and key of `data` on the way to `place`.
+
+    A key that is no text stands in a place as its text, or as itself.
+    """
     inside: object = data
-    found: tuple[dict[str, object], str] | None = None
+    found: tuple[dict[object, object], object] | None = None
     for part in place:
-        if not isinstance(inside, dict) or part not in inside:
+        if not isinstance(inside, dict):
             break
-        table = cast("dict[str, object]", inside)  # pyright: ignore[reportUnnecessaryCast] else partly unknown
-        found = (table, str(part))
-        inside = table[str(part)]
+        table = cast("dict[object, object]", inside)
+        keys = [key for key in table if key == part] or [
+            key for key in table if not isinstance(key, str) and str(key) == str(part)
+        ]
+        if not keys:
+            break
+        found = (table, keys[0])
+        inside = table[keys[0]]
     return found
 
 
 def _message(model: type[BaseModel], item: ErrorDetails) -> str:
     found = item["input"]
+    if _is_key(item):
+        return (
+            f"a name must be text, but YAML reads this one as {found!r} "
+            f"({type(found).__name__}); put it in quotes"
+        )
     if item["type"] == "extra_forbidden":
         known = sorted(_fields_at(model, item["loc"][:-1]))
         near = get_close_matches(str(item["loc"][-1]), known, n=2, cutoff=0.5)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.located_yaml import LocatedYaml, Problems, read_located_yaml
 from taketwo.executions.plan import ModelSpec, Sampling
-from taketwo.executions.rule import ClusterBy, Metric, Missing, Population
+from taketwo.executions.rule import MOST, ClusterBy, Metric, Missing, Population
 from taketwo.executions.sections import Section, sections_of
 from taketwo.tools.budget import Limits
 
@@ -175,7 +175,7 @@ class PricesSection(Section):
     models: dict[str, PriceSection] = Field(default_factory=dict)
 
 
-Share = Annotated[float, Field(ge=0)]
+Margin = Annotated[float, Field(gt=0)]
 
 
 class RuleSection(Section):
@@ -188,7 +188,7 @@ class RuleSection(Section):
     cluster: ClusterBy = "video"
     population: Population = "matched"
     missing: Missing = "refuse"
-    margins: dict[Metric, Share] = Field(default_factory=dict[Metric, Share])
+    margins: dict[Metric, Margin] = Field(default_factory=dict[Metric, Margin])
     attempts: int = Field(default=3, ge=1, le=20)
 
 
@@ -209,7 +209,7 @@ class StudySections(Section):
     cells: int = Field(default=4, ge=1, le=1000)
     connections: int = Field(default=4, ge=1, le=1000)
     retries: int = Field(default=3, ge=0, le=100)
-    timeout_s: float = Field(default=600.0, gt=0)
+    timeout_s: float = Field(default=600.0, ge=1)
     provider_seeds: bool = False
     prices: Annotated[PricesSection, _or_name("file")] | None = None
 
@@ -255,3 +255,22 @@ def _require(source: LocatedYaml, sections: StudySections, problems: Problems) -
         problems.add(("arms",), "missing; a study needs `arms:` or `matrix:`")
     if len(set(sections.rule.primary)) < len(sections.rule.primary):
         problems.add(("rule", "primary"), f"a metric is named twice: {sections.rule.primary}")
+    _check_margins(sections.rule, problems)
+
+
+def _check_margins(rule: RuleSection, problems: Problems) -> None:
+    for metric, margin in rule.margins.items():
+        place = ("rule", "margins", metric)
+        most = MOST.get(metric)
+        if most is not None and margin > most:
+            problems.add(
+                place,
+                f"a margin of {metric} lies above 0 and at most at {most:g}, where {metric} ends; "
+                f"found {margin:g}",
+            )
+        if metric not in rule.primary:
+            problems.add(
+                place,
+                f"{metric!r} is not primary, and only primary metrics are tested; add it to "
+                f"rule.primary ({', '.join(rule.primary)}) or remove the margin",
+            )

@@ -12,6 +12,7 @@ import polars as pl
 from taketwo.errors import InvalidResults
 from taketwo.executions.rule import METRICS, Metric
 from taketwo.media.store import write_atomically
+from taketwo.outcomes.possible import require_numbers, require_possible
 from taketwo.scores.judgements import ScoreStatus
 
 __all__ = [
@@ -77,6 +78,9 @@ COLUMNS: tuple[Column, ...] = (
 )
 
 
+_FLOATS = tuple(column.name for column in COLUMNS if column.dtype == pl.Float64())
+
+
 def metric_columns() -> tuple[Metric, ...]:
     """Return the columns that carry a metric."""
     return METRICS
@@ -113,16 +117,7 @@ class Outcomes:
                 f"{repeated.height} cells occur more than once, first question "
                 f"{first['question_id']!r}, arm {first['arm']!r}, execution K{first['execution']}"
             )
-        values = self.frame["accuracy"].drop_nulls()
-        wrong = values.filter(~values.is_in([0.0, 1.0]))
-        if wrong.len():
-            raise InvalidResults(
-                f"accuracy has {wrong.len()} values other than 0 and 1, first {wrong[0]!r}"
-            )
-        for metric in METRICS:
-            column = self.frame[metric].drop_nulls()
-            if column.len() and not column.is_finite().all():
-                raise InvalidResults(f"{metric} has values that are not finite; leave them null")
+        require_numbers(self.frame, METRICS)
 
     def write(self, path: Path) -> None:
         """Write the table as Parquet; the file appears whole or not at all."""
@@ -145,8 +140,11 @@ def read_outcomes(path: Path) -> Outcomes:
     Raises
     ------
     InvalidResults
-        If it is missing, not Parquet, or violates the table's declaration.
+        If it is missing, not Parquet, violates the table's declaration, or has a row that no run
+        can have (`outcomes.possible`).
     """
+    if path.is_dir():
+        raise InvalidResults(f"{path}: a folder, not an outcomes table; name the file in it")
     try:
         found = pl.read_parquet_metadata(path).get("format", FORMAT)
         frame = pl.read_parquet(path)
@@ -164,6 +162,8 @@ def read_outcomes(path: Path) -> Outcomes:
             f"{path}: written by a newer version ({found}); this one reads {FORMAT}"
         )
     try:
-        return Outcomes(frame)
+        outcomes = Outcomes(frame)
+        require_possible(frame, _FLOATS)
+        return outcomes
     except InvalidResults as error:
         raise InvalidResults(f"{path}: {error}") from error

@@ -9,8 +9,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special
 
 __all__ = [
     "binomial_cdf",
@@ -83,14 +84,20 @@ def normal_quantile(probability: float) -> float:
 
 def binomial_cdf(successes: int, trials: int) -> float:
     """Return P(X <= successes) of a fair coin tossed `trials` times."""
-    return float(stats.binom.cdf(successes, trials, 0.5))
+    if not 0 <= successes < trials:
+        return float(successes >= trials)
+    return float(special.betainc(trials - successes, successes + 1, 0.5))
 
 
 def binomial_masses(trials: int) -> NDArray[np.float64]:
     """Return P(X = 0), ..., P(X = trials) of a fair coin."""
-    return np.asarray(stats.binom.pmf(np.arange(trials + 1), trials, 0.5), np.float64)
+    mode = trials // 2
+    steps = np.arange(mode, trials, dtype=np.float64)
+    upper = np.cumprod(np.concatenate([[1.0], (trials - steps) / (steps + 1)]))
+    both = np.concatenate([upper[::-1][:mode], upper])  # relative to the middle one
+    return both / both.sum()
 
 
 def root_between(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of `function`, which has opposite signs at `low` and `high`."""
-    return float(optimize.brentq(function, low, high, xtol=1e-14))
+    return float(scipy.optimize.brentq(function, low, high, xtol=1e-14))

@@ -239,7 +239,7 @@ def _of_lines(source: Source) -> Format | None:
     first = next((line for line in source.text.split("\n") if line.strip()), "{}")
     try:
         record = as_record(json.loads(first))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "table"
     if "filtered_resps" in record:
         return "lm-eval-harness" if "prompt_hash" in record else "lmms-eval"
