@@ -12,7 +12,7 @@ from taketwo.errors import HarnessError, RequestError
 from taketwo.executions.plan import Plan
 from taketwo.executions.progress import Progress
 from taketwo.media.store import MediaStore, write_atomically
-from taketwo.report.document import ContextNumber
+from taketwo.report.accounts import ContextNumber
 from taketwo.study import Planned, ReportFiles, plan, run, score, write_report
 
 __all__ = ["Shown", "demo", "demo_study"]

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import get_args
 
 import pytest
+from tests.analysis.outcome_tables import table
 
 from taketwo.analysis.comparison import Comparison, Effect, HypothesisTest, MetricComparison
-from taketwo.analysis.diagnostics import flags_of, not_known
+from taketwo.analysis.diagnostics import differential_missingness, flags_of, not_known
 from taketwo.analysis.pair_values import Clusters
 from taketwo.analysis.sentences import TEMPLATES, sentence_of
 from taketwo.analysis.spread import spread_of
 from taketwo.analysis.verdict import Flag, Verdict
+from taketwo.executions.rule import Rule
+from taketwo.outcomes.pairing import pair
+from taketwo.outcomes.table import Outcomes
 
 
 @pytest.fixture
@@ -88,7 +93,7 @@ def test_every_verdict_has_a_sentence_with_the_numbers_in_it(accuracy: MetricCom
         sentence = sentence_of(
             "accuracy", "dynamic", "static", accuracy.executions, accuracy.omnibus, verdict
         )
-        assert sentence.startswith("dynamic minus static: +7.33 points in K1, -4.05 points in K2:")
+        assert sentence.startswith("dynamic minus static: +7.3 pp in K1, −4.1 pp in K2:")
         assert sentence.endswith(".")
 
 
@@ -96,9 +101,9 @@ def test_the_paper_s_attenuation_reads_as_one(paper_comparison: Comparison) -> N
     sentence = paper_comparison.comparisons[0].metrics["primitive_ops"].sentence
 
     assert sentence == (
-        "dynamic minus static: +0.991 primitive operations in K1, +0.0249 primitive operations in "
+        "dynamic minus static: +0.99 primitive operations in K1, +0.02 primitive operations in "
         "K2 (interval covers zero): supported at first, no longer supported in the last "
-        "execution, and the change itself is established (shift Holm-adjusted p = 3.3e-14)."
+        "execution, and the change itself is established (shift Holm-adjusted p = 3.3 × 10⁻¹⁴)."
     )
 
 
@@ -117,3 +122,47 @@ def test_spread_of_three_effects_has_a_chi_square_interval(accuracy: MetricCompa
     assert spread.note == "2 df, 95 % interval 0.521 to 6.28"
     assert (spread.swing, spread.between) == (2.0, (3, 1))
     assert spread.ratio == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("failing", "told"),
+    [
+        (1, "K2: 1 failed cell of 'dynamic' against 0 of 'static'; at their worst they could undo"),
+        (9, "K2: 9 failed cells of 'dynamic' against 0 of 'static' (p = 0.0020, McNemar mid-p)"),
+    ],
+)
+def test_failed_cells_are_counted_in_one_and_in_several(failing: int, told: str) -> None:
+    paired = pair(_with_failures(failing), Rule(primary=("accuracy",), missing="as-wrong"))
+
+    reason = differential_missingness(paired, "accuracy", "dynamic", level=0.95)
+
+    assert reason is not None
+    assert reason.startswith(told)
+
+
+def test_each_metric_has_its_own_reason_of_differential_missingness() -> None:
+    rule = Rule(primary=("accuracy", "turns"), missing="as-wrong")
+    few, many = pair(_with_failures(1), rule), pair(_with_failures(9), rule)
+
+    assert differential_missingness(few, "turns", "dynamic", level=0.95) is None
+    assert differential_missingness(many, "turns", "dynamic", level=0.95) == (
+        "K2: 9 cells that failed or without a value of turns of 'dynamic' against 0 of 'static' "
+        "(p = 0.0020, McNemar mid-p)"
+    )
+
+
+def _with_failures(failing: int) -> Outcomes:
+    """Return 20 questions on which the arms are equally often right; some cells of dynamic failed in K2."""
+    rows: list[dict[str, object]] = []
+    for arm, k, q in itertools.product(("static", "dynamic"), (1, 2), range(20)):
+        row: dict[str, object] = {
+            "arm": arm, "execution": k, "question_id": f"q{q:02d}", "video_id": f"v{q}",
+            "accuracy": float(q % 2), "turns": 2.0,
+        }  # fmt: skip
+        if arm == "dynamic" and k == 2 and q < failing:
+            row |= {
+                "accuracy": None, "turns": None, "run_status": "agent_error",
+                "score_status": "not_judged",
+            }  # fmt: skip
+        rows.append(row)
+    return table(rows)

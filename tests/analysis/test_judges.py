@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from taketwo.analysis.judges import judge_robustness, refuse_contradictions
 from taketwo.errors import InvalidResults
 from taketwo.executions.rule import Rule
-from taketwo.report.paper_tables import judges_table
+from taketwo.report.paper_appendix import judges_table
 
 RULE = Rule(primary=("accuracy",))
 

@@ -5,7 +5,7 @@ from inspect_ai.model import get_model
 from inspect_ai.util import LimitExceededError
 from tests.scripted_model import HttpError, script
 
-from taketwo.errors import UnreadableVideo
+from taketwo.errors import HarnessError, UnreadableVideo
 from taketwo.executions.failures import WallLimitReached, failure_of
 from taketwo.tools.budget import BudgetExhausted
 from taketwo.tools.role_model import ProviderReplyError
@@ -108,3 +108,18 @@ def test_a_group_of_one_fault_is_that_fault() -> None:
 
 def test_a_long_message_is_shortened() -> None:
     assert len(failure_of(ValueError("x" * 5000)).failure.message) == 500
+
+
+def test_a_fault_of_the_machine_is_not_the_agents_and_may_be_tried_again() -> None:
+    found = failure_of(raised(HarnessError("frames/x.jpg: cannot be written")))
+
+    assert (found.status, found.failure.retryable) == ("provider_error", True)
+
+
+def test_an_exception_that_cannot_be_asked_for_its_message_is_still_a_failure() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    assert failure_of(Mute()).failure.message == "(its message cannot be read: RuntimeError)"
+    assert failure_of(ValueError("a\ud800")).failure.message == "a?"

@@ -16,7 +16,8 @@ from tests.executions.written_logs import (
 from tests.plans import make_plan
 
 from taketwo.benchmarks.question import Question
-from taketwo.errors import ForeignLog
+from taketwo.errors import DataError, ForeignLog
+from taketwo.executions.deaths import death_record
 from taketwo.executions.log_zip import open_log_file
 from taketwo.executions.logs import (
     UnknownLayout,
@@ -422,11 +423,128 @@ def test_settings_in_nested_blocks_are_found() -> None:
     assert identity.tools_sha256 != identity_of_request({"contents": []}, []).tools_sha256
 
 
-def test_the_json_of_a_sample_without_a_cell_is_refused(tmp_path: Path) -> None:
+def test_a_log_of_another_program_is_refused(tmp_path: Path) -> None:
+    start = ("_journal/start.json", b'{"version": 2, "eval": {"task": "other"}}')
     member = ("samples/x_epoch_1.json", json.dumps({"id": "x", "metadata": {"arm": "a"}}).encode())
 
     with pytest.raises(ForeignLog, match="sample 'x' does not say which cell it is"):
-        list(read_log(write_log(tmp_path / "attempt-01.eval", START, member)))
+        list(read_log(write_log(tmp_path / "attempt-01.eval", start, member)))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"id": "base:q1", "metadata": {}}', "does not say which cell it is"),
+        (b"{", "is not JSON"),
+        (b"[]", "is no JSON object"),
+        (b'{"id": ' + b"[" * 100_000, "is not JSON"),
+        (sample_member("base", "q1", events=[cell_event(run_status="won")])[1], "ended as 'won'"),
+        (
+            sample_member(
+                "base",
+                "q1",
+                events=[model_event(), cell_event()],
+            )[1],
+            "refers to messages 0 to 2 of 0",
+        ),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_an_error_of_its_cell_alone(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    bad = ("samples/base:q1_epoch_1.json", content)
+    nameless = ("samples/x_epoch_1.json", b"{}")
+    log = write_log(
+        tmp_path / "K1" / "attempt-01.eval", START, bad, nameless, sample_member("base", "q2")
+    )
+
+    first, second = read_log(log)
+    collected = {cell.sample_id: cell.run_status for cell in collect(tmp_path, PLAN)}
+
+    assert (first.sample_id, first.run_status, first.execution) == ("base:q1", "agent_error", 1)
+    assert first.failure is not None
+    assert first.failure.cause == "UnreadableRecord"
+    assert reason in first.failure.message
+    assert second.run_status == "answered"
+    assert (collected["base:q1"], collected["base:q2"]) == ("agent_error", "answered")
+
+
+def test_whatever_a_model_said_is_read_as_plain_json(tmp_path: Path) -> None:
+    deep: object = 1
+    for _ in range(300):
+        deep = [deep]
+    said = {"at": float("nan"), "to": float("-inf"), "deep": deep, "\ud800": "\udfff"}
+    events = [
+        {"event": "tool", "id": "c1", "function": "look", "arguments": said, "result": "\ud800"},
+        {"event": "tool", "id": "c2", "function": "look", "arguments": [1], "result": ""},
+        cell_event(latency_s=10**400),
+    ]
+
+    (cell,) = read_log(
+        write_log(tmp_path / "attempt-01.eval", START, sample_member("base", "q1", events=events))
+    )
+
+    first, second = cell.tool_calls
+    assert {name: first.arguments[name] for name in ("at", "to", "?")} == {
+        "at": "NaN",
+        "to": "-Infinity",
+        "?": "?",
+    }
+    assert "<nested too deeply>" in json.dumps(first.arguments["deep"], allow_nan=False)
+    assert (first.result, second.arguments) == ("?", {"value": [1]})
+    assert cell.latency_s is None
+
+
+def test_a_cell_that_is_to_blame_for_dead_processes_is_an_error_without_any_log(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "K1").mkdir()
+    for attempt in (1, 2, 3):
+        record = death_record(["base:q1"], is_alone=attempt > 1, said="signal 9")
+        (tmp_path / "K1" / f"attempt-0{attempt}.json").write_text(json.dumps({"death": record}))
+
+    cells = {cell.sample_id: cell for cell in collect(tmp_path, PLAN)}
+
+    assert cells["base:q1"].run_status == "agent_error"
+    assert cells["base:q2"].run_status == "not_run"
+
+
+def test_a_log_of_no_bytes_is_none(tmp_path: Path) -> None:
+    (tmp_path / "K1" / "attempt-02").mkdir(parents=True)
+    (tmp_path / "K1" / "attempt-01.eval").touch()
+    (tmp_path / "K1" / "attempt-02" / "x.eval").touch()
+
+    assert attempt_files(tmp_path / "K1") == ()
+    assert {cell.run_status for cell in collect(tmp_path, PLAN)} == {"not_run"}
+
+
+@pytest.mark.parametrize(
+    ("stray", "is_folder", "message"),
+    [
+        ("K1", False, r"K1: a file, where the folder of an execution should be; move it away"),
+        ("K1/attempt-02", False, r"attempt-02: a file, where the folder of a running attempt"),
+        ("K1/attempt-01.eval", True, r"attempt-01\.eval: a folder, where the log of an attempt"),
+        ("K1/copy.eval", False, r"copy\.eval: no log of an attempt is called so"),
+    ],
+)
+def test_what_no_attempt_leaves_is_refused_with_its_path(
+    tmp_path: Path, stray: str, is_folder: bool, message: str
+) -> None:
+    path = tmp_path / stray
+    path.parent.mkdir(exist_ok=True)
+    if is_folder:
+        path.mkdir()
+    else:
+        path.write_bytes(b"x")
+
+    with pytest.raises(DataError, match=message):
+        collect(tmp_path, PLAN)
+
+
+def test_attempts_beyond_99_keep_their_order(tmp_path: Path) -> None:
+    logs = [write_log(tmp_path / f"attempt-{number}.eval", START) for number in ("100", "02", "99")]
+
+    assert attempt_files(tmp_path) == (logs[1], logs[2], logs[0])
 
 
 def test_a_generation_that_failed_carries_its_error_and_no_served_model(tmp_path: Path) -> None:

@@ -301,6 +301,20 @@ def test_equal_calls_with_other_results_are_drift() -> None:
     )
 
 
+def test_numbers_that_are_not_finite_are_identified_like_any_other() -> None:
+    def with_look(execution: int, at: float) -> list[Trajectory]:
+        look = ToolCall(call_id="1", name="look", arguments={"at": at, "\ud800": [at]})
+        return [replace(cell, events=(*cell.events, look)) for cell in cells(execution)]
+
+    nan, again, infinite = (
+        manifest(1, with_look(1, at)) for at in (float("nan"), float("nan"), float("inf"))
+    )
+
+    assert nan.observations == again.observations
+    assert not set(nan.observations) & set(infinite.observations)
+    assert nan.cells[0].said_sha256 != infinite.cells[0].said_sha256
+
+
 def test_a_sampled_arm_that_says_the_same_twice_is_flagged() -> None:
     comparison = compare_manifests([
         manifest(1, cells(1, {"text": "same"})),

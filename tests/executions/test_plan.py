@@ -127,6 +127,15 @@ def test_a_newer_plan_is_refused(tmp_path: Path) -> None:
         read_plan(_written(tmp_path, format="taketwo.plan/2"))
 
 
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": ' + b'{"a":' * 50_000])
+def test_a_plan_that_is_nested_without_end_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=r"plan\.json: not a readable plan \(.+\); freeze it anew"):
+        read_plan(path)
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text('["not", "a", "plan"]')

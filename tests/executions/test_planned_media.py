@@ -168,6 +168,39 @@ def test_subtitles_that_are_gone_or_other_are_told(benchmark: Benchmark, tmp_pat
     assert _states(now)["q2"] == ("available", None)
 
 
+def test_subtitles_that_are_no_longer_named_are_a_change(
+    benchmark: Benchmark, tmp_path: Path
+) -> None:
+    planned = planned_questions(benchmark, _Probe())
+
+    _, changes = media_now(planned, {"q1": _question(tmp_path, "q1", "a.mp4")})
+
+    assert changes == (
+        MediaChange(
+            question_id="q1",
+            what="removed subtitles",
+            path=str(tmp_path / "a.srt"),
+            planned_sha256=hashlib.sha256(b"subtitles").hexdigest(),
+            found_sha256=None,
+        ),
+    )
+
+
+@pytest.mark.parametrize("fetched", ["a.srt", "not_there.srt"])
+def test_subtitles_that_were_not_named_then_are_a_change(
+    benchmark: Benchmark, tmp_path: Path, fetched: str
+) -> None:
+    planned = planned_questions(benchmark, _Probe())
+
+    _, changes = media_now(
+        planned, {"q2": _question(tmp_path, "q2", "a.mp4", fetched, duration=4.5)}
+    )
+
+    assert [(item.question_id, item.what, item.path, item.planned_sha256) for item in changes] == [
+        ("q2", "added subtitles", str(tmp_path / fetched), None)
+    ]
+
+
 def test_what_was_missing_when_the_plan_was_frozen_stays_missing(
     benchmark: Benchmark, tmp_path: Path
 ) -> None:

@@ -9,13 +9,21 @@ from tests.executions.test_logs import QUESTIONS, failed
 from tests.executions.written_logs import sample_member, start_member, write_log
 from tests.plans import make_plan, make_trajectory
 
-from taketwo.errors import ForeignLog
-from taketwo.executions.attempts import attempts_in, number_of_next_attempt, settle_attempts
+from taketwo.errors import DataError, ForeignLog
+from taketwo.executions.attempt_run import child_environment
+from taketwo.executions.attempts import (
+    attempts_in,
+    number_of_next_attempt,
+    require_listed_logs,
+    settle_attempts,
+)
+from taketwo.executions.deaths import death_record
 from taketwo.executions.freeze import write_plan
+from taketwo.executions.manifest import build_manifest
 from taketwo.executions.plan import Plan
 from taketwo.executions.progress import ProgressCount
 from taketwo.executions.rule import Rule
-from taketwo.executions.run import cells_to_run, child_environment
+from taketwo.executions.run import cells_to_run
 from taketwo.executions.schedule import cell_order
 
 PLAN = replace(make_plan(questions=QUESTIONS, executions=1), rule=Rule(attempts=2))
@@ -87,6 +95,103 @@ def test_attempts_that_ended_become_one_file_each(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["attempt-01.eval"]
     assert number_of_next_attempt(tmp_path) == 2
     assert number_of_next_attempt(tmp_path / "none") == 1
+
+
+def test_an_attempt_whose_log_has_no_byte_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "attempt-01").mkdir()
+    (tmp_path / "attempt-01" / "x.eval").touch()
+    (tmp_path / "attempt-02.eval").touch()
+
+    settle_attempts(tmp_path)
+
+    assert list(tmp_path.iterdir()) == []
+    assert attempts_in(tmp_path) == ()
+
+
+def test_an_attempt_whose_log_was_cut_off_in_its_header_is_listed(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "attempt-01.eval", START, directory=False)
+    log.write_bytes(log.read_bytes()[:40])
+
+    (attempt,) = attempts_in(tmp_path)
+
+    assert (attempt.log, attempt.status, attempt.created) == ("attempt-01.eval", "started", None)
+
+
+def test_the_attempt_after_99_is_100_and_settles(tmp_path: Path) -> None:
+    write_log(tmp_path / "attempt-99.eval", START)
+    assert number_of_next_attempt(tmp_path) == 100
+    write_log(tmp_path / "attempt-100" / "x.eval", START)
+
+    settle_attempts(tmp_path)
+
+    assert {entry.name for entry in tmp_path.iterdir()} == {"attempt-99.eval", "attempt-100.eval"}
+    assert number_of_next_attempt(tmp_path) == 101
+
+
+def test_an_attempt_that_left_only_what_its_starter_noted_keeps_its_number(tmp_path: Path) -> None:
+    (tmp_path / "attempt-07.json").write_text("{}")
+
+    assert number_of_next_attempt(tmp_path) == 8
+
+
+def test_a_folder_inside_an_attempt_is_refused_and_nothing_is_removed(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "attempt-01" / "x.eval", START)
+    (tmp_path / "attempt-01" / "mine").mkdir()
+
+    with pytest.raises(DataError, match=r"attempt-01/mine: a folder, where an attempt has files"):
+        settle_attempts(tmp_path)
+
+    assert log.is_file()
+
+
+def test_two_logs_of_one_attempt_are_refused_and_none_is_lost(tmp_path: Path) -> None:
+    inside = write_log(tmp_path / "attempt-01" / "x.eval", START)
+    settled = write_log(tmp_path / "attempt-01.eval", START, sample_member("base", "q1"))
+    before = settled.read_bytes()
+
+    with pytest.raises(DataError, match="an attempt has one log, found"):
+        settle_attempts(tmp_path)
+
+    assert inside.is_file()
+    assert settled.read_bytes() == before
+
+
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_a_listed_log_that_is_gone_is_never_sampled_again_in_silence(
+    tmp_path: Path, is_emptied: bool
+) -> None:
+    log = write_log(planned(tmp_path) / "K1" / "attempt-01.eval", START)
+    manifest = build_manifest(PLAN, 1, (), attempts_in(log.parent))
+    manifest.write(log.parent / "manifest.json")
+    require_listed_logs(log.parent)
+    if is_emptied:
+        log.write_bytes(b"")
+    else:
+        log.unlink()
+
+    with pytest.raises(
+        ForeignLog, match=r"lists logs that are gone: .*K1/attempt-01\.eval; .* or "
+    ):
+        require_listed_logs(log.parent)
+
+
+def test_a_manifest_that_cannot_be_read_lists_nothing(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_bytes(b"[" * 100_000)
+
+    require_listed_logs(tmp_path)
+
+
+def test_deaths_count_as_starts_of_a_cell(tmp_path: Path) -> None:
+    place = planned(tmp_path) / "K1"
+    failing = sample_member("base", "q1", events=failed("provider_error"))
+    write_log(place / "attempt-01.eval", START, failing)
+    assert "base:q1" in cells_to_run(tmp_path, PLAN, 1, retry_errors=False)
+    record = death_record(["base:q1", "base:q2"], is_alone=False, said="signal 9")
+    (place / "attempt-02.json").write_text(json.dumps({"death": record}))
+
+    wanted = cells_to_run(tmp_path, PLAN, 1, retry_errors=True)
+
+    assert set(wanted) == {"base:q2", "method:q1", "method:q2"}
 
 
 def test_an_attempt_is_listed_with_hash_status_and_what_its_process_knew(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -128,3 +129,13 @@ def test_a_table_without_a_column_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidResults, match="the columns events are missing"):
         read_trajectories(path)
+
+
+def test_whatever_an_agent_said_can_be_written(tmp_path: Path) -> None:
+    call = ToolCall(call_id="1", name="look", arguments={"at": float("nan"), "for": "\ud800"})
+    path = tmp_path / "t.parquet"
+
+    write_trajectories(path, [replace(FULL, answer_text="a\udfff", events=(call,))])
+
+    (read,) = read_trajectories(path)
+    assert (read.answer_text, read.tool_calls[0].arguments) == ("a?", {"at": "NaN", "for": "?"})

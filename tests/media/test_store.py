@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from taketwo.errors import HarnessError
 from taketwo.media.store import MediaStore, derived_key, write_atomically
 
 SOURCE = hashlib.sha256(b"video").hexdigest()
@@ -17,6 +19,7 @@ KEY = derived_key("ocr/1", SOURCE, side=640)
 WRITER = """
 import sys
 from pathlib import Path
+from taketwo.errors import HarnessError
 from taketwo.media.store import MediaStore
 store, mine, rounds = MediaStore(Path(sys.argv[1])), sys.argv[2].encode(), int(sys.argv[4])
 print("ready", flush=True)
@@ -200,3 +203,27 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_entry(tmp_path: Path) -> N
         assert found.data in {b"first", b"c" * 200_000}
         path = store.image_path(image)
         assert not path.exists() or path.read_bytes() == b"c" * 1000
+
+
+def test_what_cannot_be_written_is_a_fault_of_the_machine_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_bytes(b"a file, no folder")
+
+    with pytest.raises(HarnessError, match=r"taken/x\.bin: cannot be written \(.+, 3 bytes\)"):
+        write_atomically(tmp_path / "taken" / "x.bin", b"abc")
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.bin"
+    write_atomically(path, b"old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("taketwo.media.store.os.fsync", full)
+
+    with pytest.raises(HarnessError, match="No space left on device"):
+        write_atomically(path, b"new")
+
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("x.bin", b"old")]

@@ -13,7 +13,8 @@ from tests.report.small_study import Study, make_study
 
 from taketwo.executions.manifest_record import Manifest
 from taketwo.outcomes.table import Outcomes
-from taketwo.report.document import Document, Mark, Sources, build_document
+from taketwo.report.blocks import Document, Mark
+from taketwo.report.document import Sources, build_document
 from taketwo.report.frame_album import FrameAlbum
 from taketwo.report.html import render_report, write_figures, write_report, write_tables
 

@@ -8,7 +8,8 @@ from tests.analysis.outcome_tables import paper
 from taketwo.analysis.compare import compare
 from taketwo.analysis.comparison import Comparison
 from taketwo.executions.rule import Rule
-from taketwo.report.document import Document, Sources, build_document
+from taketwo.report.blocks import Document
+from taketwo.report.document import Sources, build_document
 from taketwo.report.findings import metrics_table, movements_table, transitions_table
 from taketwo.report.headlines import headline_of
 

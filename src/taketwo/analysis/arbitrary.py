@@ -308,7 +308,7 @@ def _missingness(table: RunTable, numbers: RunNumbers) -> str:
     se = (pooled * (1 - pooled) * (1 / of_base + 1 / of_other)) ** 0.5
     if abs(rates[1] - rates[0]) > 2 * se:
         return told
-    bounds = run_bounds(table, baseline, method)
+    bounds = run_bounds(table, baseline, method) if numbers.metric == "accuracy" else None
     if bounds is not None and bounds.low <= 0 <= bounds.high:
         return f"{told}; at their worst they could undo or turn the accuracy effect"
     return ""

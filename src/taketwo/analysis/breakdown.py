@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taketwo.analysis.effects import HypothesisTest, Interval, Mcnemar
+from taketwo.analysis.effects import HypothesisTest
 from taketwo.analysis.estimates import mcnemar_record, test_record
+from taketwo.analysis.factor_records import LevelComparison, MacroAverage, Setting
 from taketwo.analysis.headline import t_interval, unit_test
 from taketwo.analysis.pair_values import Column
 from taketwo.analysis.ranking import ArmScores
@@ -19,66 +18,14 @@ from taketwo.stats.distributions import binomial_cdf
 from taketwo.stats.paired import discordant
 from taketwo.stats.sign_flip import sign_flip
 
-__all__ = [
-    "RESOLVED_READING",
-    "LevelComparison",
-    "MacroAverage",
-    "Setting",
-    "compare_levels",
-    "macro_averages",
-]
+__all__ = ["RESOLVED_READING", "compare_levels", "macro_averages"]
 
 RESOLVED_BELOW = 0.05
 RESOLVED_READING = (
-    "a setting is resolved where exact McNemar p < .05, unadjusted; that is our reading of the "
-    "published counts, which do not define the word"
+    "a setting is resolved where p < .05, unadjusted, by exact McNemar (by the paired t where an arm "
+    "has several runs); that is our reading of the published counts, which do not define the word"
 )
 FLIP_STREAM = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One setting of the other factors: the two arms, their effect, gained and lost questions.
-
-    `mcnemar` is None where an arm has several runs, since its scores are then means; `p` is that of
-    the exact McNemar test, or of the paired t.
-    """
-
-    setting: Mapping[str, str]
-    baseline: str
-    method: str
-    effect: float
-    p: float | None
-    mcnemar: Mcnemar | None
-    is_resolved: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class LevelComparison:
-    """A level of a factor against another over all settings in which both stand.
-
-    `resolved` of `of` settings have p < .05 (`reading` says whose definition that is), `positive` and
-    `negative` of them in that direction. `naive_pooled` adds gained and lost questions over settings as
-    if they were different questions; it is for parity only and never valid. `pooled` flips the sign of
-    a question's effects in all settings together, `average` tests their mean by question or video.
-    """
-
-    factor: str
-    baseline: str
-    method: str
-    n: int
-    of: int
-    resolved: int
-    positive: int
-    negative: int
-    reading: str
-    settings: tuple[Setting, ...]
-    left_out: tuple[str, ...]
-    effect: float
-    interval: Interval
-    average: HypothesisTest
-    pooled: HypothesisTest
-    naive_pooled: HypothesisTest | None
 
 
 def compare_levels(
@@ -115,7 +62,9 @@ def compare_levels(
     d = np.column_stack([scores.scores[:, other] - scores.scores[:, base] for base, other in pairs])
     column = Column(values=d.mean(axis=1), questions=np.arange(len(d), dtype=np.int64), cluster=scores.cluster)  # fmt: skip
     test = unit_test(column, level=level)
-    flipped = sign_flip(d.sum(axis=1), rng=np.random.default_rng((seed, FLIP_STREAM)))
+    flipped = sign_flip(
+        _on_lattice(d.sum(axis=1), scores.runs), rng=np.random.default_rng((seed, FLIP_STREAM))
+    )
     resolved = [item for item in settings if item.is_resolved]
     left = sorted(set(sides[baseline]) ^ set(sides[method]))
     return LevelComparison(
@@ -138,6 +87,12 @@ def compare_levels(
         ),
         naive_pooled=_naive(settings),
     )
+
+
+def _on_lattice(sums: NDArray[np.float64], runs: int) -> NDArray[np.float64]:
+    """Return sums of means over runs as whole numbers where they are; the test does not mind the scale."""
+    whole: NDArray[np.float64] = np.round(sums * runs)
+    return whole if np.abs(whole - sums * runs).max() < 1e-9 else sums
 
 
 Key = tuple[tuple[str, str], ...]
@@ -165,7 +120,7 @@ def _setting(
     column = Column(values=b - a, questions=np.arange(len(a), dtype=np.int64), cluster=scores.cluster)  # fmt: skip
     p = test_record(unit_test(column, level=level)).p if changed is None else changed.exact_p
     return Setting(
-        setting=MappingProxyType(dict(setting)),
+        setting=dict(setting),
         baseline=scores.arms[base],
         method=scores.arms[other],
         effect=float((b - a).mean()),
@@ -189,18 +144,6 @@ def _naive(settings: tuple[Setting, ...]) -> HypothesisTest | None:
             "questions"
         ),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MacroAverage:
-    """A level's score as the unweighted mean over its `arms` arms, each over `questions` questions."""
-
-    level: str
-    arms: int
-    questions: int
-    mean: float
-    lowest: float
-    highest: float
 
 
 def macro_averages(scores: ArmScores, factor: str) -> tuple[MacroAverage, ...]:

@@ -20,6 +20,7 @@ from taketwo.analysis.comparison import (
 )
 from taketwo.analysis.denominators import means_of, population_of
 from taketwo.analysis.diagnostics import differential_missingness, not_known
+from taketwo.analysis.factors import factor_findings
 from taketwo.analysis.families import arm_pairs, departures, family
 from taketwo.analysis.intervals import Bootstrap, resample
 from taketwo.analysis.metric import Numbers, comparison_of, numbers_of
@@ -115,6 +116,7 @@ def compare(
         population=population_of(paired, outcomes.frame, rule, factors),
         means=means_of(paired),
         comparisons=over_comparisons(compared),
+        factors=factor_findings(outcomes, rule, seed=seed, draws=draws, missing=missing),
         not_as_planned=(
             *departures(rule, missing),
             *(f"execution K{number} has not run" for number in paired.not_run),
@@ -133,7 +135,6 @@ def _pair_comparison(
 ) -> PairComparison:
     measured, unmeasured = _measured(paired, rule, method)
     numbers = _numbers(paired, rule, measured, how, factors)
-    missingness = differential_missingness(paired, method, level=rule.level)
     question_p: dict[Metric, float | None] = {
         m: n.omnibus and n.omnibus.p for m, n in numbers.items()
     }
@@ -153,7 +154,7 @@ def _pair_comparison(
             p_holm=by_question.get(metric),
             headline_p_holm=headline.get(metric),
             own_p_holm=own.get(metric),
-            missingness=missingness,
+            missingness=differential_missingness(paired, metric, method, level=rule.level),
             configuration=configuration,
         )
         for metric, found in numbers.items()

@@ -18,6 +18,7 @@ from taketwo.analysis.comparison import (
     PairComparison,
 )
 from taketwo.analysis.diagnostics import runs_not_known
+from taketwo.analysis.factors import factor_findings
 from taketwo.analysis.families import arm_pairs, departures, family
 from taketwo.analysis.intervals import Bootstrap
 from taketwo.analysis.runs import RunTable, run_population, run_table
@@ -66,6 +67,7 @@ def compare_runs(
         population=run_population(table, outcomes.frame, rule, factors),
         means=_means(table),
         comparisons=over_comparisons(compared),
+        factors=factor_findings(outcomes, rule, seed=seed, draws=draws, missing=missing),
         not_as_planned=(
             *departures(rule, missing),
             *(

@@ -26,6 +26,7 @@ from taketwo.analysis.effects import (
     Sensitivity,
     Shift,
 )
+from taketwo.analysis.factor_records import FactorFinding, FactorFindings
 from taketwo.analysis.intervals import Bootstrap
 from taketwo.analysis.population import (
     CellCount,
@@ -58,6 +59,8 @@ __all__ = [
     "Counts",
     "Effect",
     "Equivalence",
+    "FactorFinding",
+    "FactorFindings",
     "Flag",
     "HypothesisTest",
     "Interval",
@@ -205,7 +208,7 @@ class Comparison:
     """Every number of a study. `not_as_planned` lists what departs from the frozen rule.
 
     `not_known` says in plain words what this many executions cannot tell. `executions` are those of
-    any arm, `runs` those of each.
+    any arm, `runs` those of each. `factors` are None where no more than a pair of arms has levels.
     """
 
     study: str
@@ -219,6 +222,7 @@ class Comparison:
     population: Population
     means: tuple[MetricMean, ...]
     comparisons: tuple[PairComparison, ...]
+    factors: FactorFindings | None = None
     not_as_planned: tuple[str, ...] = ()
     not_known: str | None = None
     format: str = FORMAT

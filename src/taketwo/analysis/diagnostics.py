@@ -8,8 +8,10 @@ import numpy as np
 
 from taketwo.analysis.denominators import effect_bounds
 from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Sensitivity, Shift
+from taketwo.analysis.number_text import p_value, scale_of
 from taketwo.analysis.pair_values import Clusters
 from taketwo.analysis.verdict import Flag, Verdict
+from taketwo.executions.rule import Metric
 from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.stats.paired import discordant
 
@@ -123,29 +125,42 @@ def _interval_excludes(interval: Interval | None) -> bool | None:
     return None if interval is None else _excludes_zero(interval.low, interval.high)
 
 
-def differential_missingness(paired: PairedOutcomes, method: str, *, level: float) -> str | None:
-    """Return why failures may favour one arm, or None.
+def differential_missingness(
+    paired: PairedOutcomes, metric: Metric, method: str, *, level: float
+) -> str | None:
+    """Return why cells that failed, or have no value, may favour one arm in this metric, or None.
 
-    Failures differ where an exact mid-p McNemar test on "the cell failed" rejects in an execution,
-    or where the arms fail unequally often and the worst case changes the sign of the effect.
+    They differ where an exact mid-p McNemar test on "the cell failed" rejects in an execution. Of
+    the accuracy also where the arms fail unequally often and the worst case changes the sign of the
+    effect; other metrics have no worst case.
     """
     arms = [paired.arms.index(paired.baselines[method]), paired.arms.index(method)]
+    lost = paired.failed
+    if metric != "accuracy":
+        lost = (lost | np.isnan(paired.values[metric])) & paired.present
     for k, execution in enumerate(paired.executions):
         counted = paired.eligible[:, k]
-        base, other = (paired.failed[counted, arm, k].astype(np.float64) for arm in arms)
+        base, other = (lost[counted, arm, k].astype(np.float64) for arm in arms)
         if base.sum() == other.sum():
             continue
         test = discordant(other, base)
         told = (
-            f"K{execution}: {other.sum():.0f} failed cells of {method!r} against "
+            f"K{execution}: {_lost_cells(metric, int(other.sum()))} of {method!r} against "
             f"{base.sum():.0f} of {paired.baselines[method]!r}"
         )
         if test.mid_p <= 1 - level:
-            return f"{told} (p = {test.mid_p:.2g}, McNemar mid-p)"
-        bounds = effect_bounds(paired, method, k)
+            return f"{told} (p = {p_value(test.mid_p)}, McNemar mid-p)"
+        bounds = effect_bounds(paired, method, k) if metric == "accuracy" else None
         if bounds is not None and bounds.low <= 0 <= bounds.high:
             return f"{told}; at their worst they could undo or turn the accuracy effect"
     return None
+
+
+def _lost_cells(metric: Metric, number: int) -> str:
+    cells = "cell" if number == 1 else "cells"
+    if metric == "accuracy":
+        return f"{number} failed {cells}"
+    return f"{number} {cells} that failed or without a value of {scale_of(metric).label.lower()}"
 
 
 def not_known(executions: int) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from taketwo.analysis.factor_records import RankedLevel, Ranking
 from taketwo.analysis.runs import RunTable, run_table
 from taketwo.errors import InvalidResults, UnknownName
 from taketwo.executions.rule import Metric, Missing, Rule
@@ -19,7 +21,7 @@ from taketwo.stats.cluster import ClusterSums, cluster_sums
 from taketwo.stats.ranks import RankStability, rank_stability
 from taketwo.stats.resampling import bootstrap_means
 
-__all__ = ["ArmScores", "RankedLevel", "Ranking", "arm_scores", "rank_levels"]
+__all__ = ["ArmScores", "arm_scores", "rank_levels"]
 
 RANK_STREAM = 4
 
@@ -27,6 +29,9 @@ RANK_STREAM = 4
 @dataclass(frozen=True, kw_only=True)
 class ArmScores:
     """A metric by question and arm, averaged over each arm's runs, and the factors of the arms.
+
+    `runs` is the least common multiple of the arms' numbers of runs: scores that are right or wrong in
+    each run are whole multiples of its inverse.
 
     `scores` is N x A over the questions that every run of every arm has; `cluster` their videos, None
     where the rule clusters by question.
@@ -38,6 +43,7 @@ class ArmScores:
     question_ids: tuple[str, ...]
     scores: NDArray[np.float64]
     cluster: NDArray[np.int64] | None
+    runs: int = 1
 
     def levels(self, factor: str) -> Mapping[str, tuple[int, ...]]:
         """Return the positions of the arms of each level of a factor.
@@ -82,6 +88,7 @@ def arm_scores(
         question_ids=tuple(ids),
         scores=np.column_stack([column[used].mean(axis=1) for column in columns]),
         cluster=None if cluster is None else cluster[used],
+        runs=math.lcm(*(column.shape[1] for column in columns)),
     )
 
 
@@ -95,44 +102,6 @@ def _factors(frame: pl.DataFrame, table: RunTable) -> Mapping[str, Mapping[str, 
         seen.add(arm)
         found[arm] = levels
     return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankedLevel:
-    """A level with the number of arms that its score is a mean of, and its rank with its doubt.
-
-    `low` and `high` are the ranks that `level` of the draws lie between, `p_first` and `p_top` the
-    probability of the first place and of one of the first places.
-    """
-
-    level: str
-    arms: int
-    score: float
-    rank: int
-    low: int
-    high: int
-    p_first: float
-    p_top: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranking:
-    """The levels of a factor by score, best first, all ranked anew on every draw of the questions.
-
-    `tau_to_sample` and `tau_between_draws` are two readings of Kendall's tau-b. `unbalanced` says that
-    levels are means over different levels of the other factors, so that their order may be theirs.
-    """
-
-    factor: str
-    metric: Metric
-    questions: int
-    clusters: int
-    draws: int
-    top: int
-    levels: tuple[RankedLevel, ...]
-    tau_to_sample: float | None
-    tau_between_draws: float | None
-    unbalanced: str | None
 
 
 def rank_levels(
@@ -181,12 +150,18 @@ def rank_levels(
         questions=len(columns),
         clusters=len(units.sizes),
         draws=draws,
+        level=level,
         top=found.top,
         levels=tuple(sorted(ranked, key=lambda item: (item.rank, item.level))),
-        tau_to_sample=found.tau_to_sample,
-        tau_between_draws=found.tau_between_draws,
+        tau_to_sample=_tau(found.tau_to_sample),
+        tau_between_draws=_tau(found.tau_between_draws),
         unbalanced=_unbalanced(scores, factor, groups),
     )
+
+
+def _tau(mean: float | None) -> float | None:
+    """Return a mean of taus without the rounding that lifts it above 1."""
+    return None if mean is None else max(-1.0, min(1.0, mean))
 
 
 def _unbalanced(scores: ArmScores, factor: str, groups: Mapping[str, Sequence[int]]) -> str | None:

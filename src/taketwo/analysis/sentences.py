@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from taketwo.analysis.effects import Effect, HypothesisTest
+from taketwo.analysis.number_text import change_in_words, p_value
 from taketwo.analysis.variation import Average, PairCounts
 from taketwo.analysis.verdict import Verdict
 from taketwo.executions.rule import Metric
 
 __all__ = ["runs_sentence", "sentence_of"]
 
-UNITS: Mapping[Metric, str] = {
-    "accuracy": "points",
-    "trajectory_score": "points of 100",
-    "mc_rate": "points",
-    "turns": "turns",
-    "visible_calls": "visible calls",
-    "primitive_ops": "primitive operations",
-    "latency_s": "s",
-    "tokens": "tokens",
-    "cost_usd": "US dollars",
-}
 TEMPLATES: Mapping[Verdict, str] = {
     "directional_reversal": (
         "{values}: supported in opposite directions, so which arm is ahead depends on the execution"
@@ -80,7 +70,7 @@ def sentence_of(
 ) -> str:
     """Return what happened to a metric, in one sentence with its numbers."""
     values = ", ".join(
-        f"{_signed(metric, effect.effect)} in K{effect.execution}{_unsupported(effect)}"
+        f"{change_in_words(metric, effect.effect)} in K{effect.execution}{_unsupported(effect)}"
         for effect in effects
     )
     sentence = TEMPLATES[verdict].format(values=values, shift=_shift_text(test))
@@ -96,17 +86,12 @@ def _unsupported(effect: Effect) -> str:
     return " (interval covers zero)" if covers else " (too few questions to support it)"
 
 
-def _signed(metric: Metric, value: float) -> str:
-    scale = 100 if metric in {"accuracy", "mc_rate"} else 1
-    return f"{scale * value:+.3g} {UNITS[metric]}"
-
-
 def _shift_text(test: HypothesisTest | None) -> str:
     if test is None or test.p is None:
         return "not testable"
     if test.p_holm is None:
-        return f"p = {test.p:.2g}, not in the primary family"
-    return f"Holm-adjusted p = {test.p_holm:.2g}"
+        return f"p = {p_value(test.p)}, not in the primary family"
+    return f"Holm-adjusted p = {p_value(test.p_holm)}"
 
 
 RUN_ENDINGS: Mapping[Verdict, str] = {
@@ -148,6 +133,6 @@ def runs_sentence(
         against = f", {pairs.supported_negative} as lower"
     ending = RUN_ENDINGS[verdict].format(shift=_shift_text(test))
     return (
-        f"{method} minus {baseline}: {_signed(metric, average.effect)} on average over all runs; "
+        f"{method} minus {baseline}: {change_in_words(metric, average.effect)} on average over all runs; "
         f"{counted}{against}, {ending}."
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from taketwo.analysis.comparison import (
     Comparison,
     Mcnemar,
@@ -11,24 +9,11 @@ from taketwo.analysis.comparison import (
     PairComparison,
 )
 from taketwo.analysis.subgroups import SubgroupTable
+from taketwo.cli.factor_text import factors_text
+from taketwo.cli.text_table import text_table
 from taketwo.report.numbers import change, interval, level, p_value, scale_of
 
-__all__ = ["comparison_text", "text_table"]
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned columns, the first to the left and the others to the right."""
-    table = [list(header), *map(list, rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+__all__ = ["comparison_text"]
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -43,6 +28,8 @@ def comparison_text(comparison: Comparison) -> str:
     parts.extend(_losses(comparison))
     parts.append(_statuses(comparison))
     parts.extend(_pair(pair) for pair in comparison.comparisons)
+    if comparison.factors is not None:
+        parts.append(factors_text(comparison.factors))
     if comparison.not_known:
         parts.append(comparison.not_known)
     return "\n\n".join(parts)

@@ -1,17 +1,20 @@
 """One cell: the agent of an arm answers one question, and the log gets to know how it ended.
 
-This is the only place where an exception of an agent, a model or a decoder is caught. What ended
-the cell becomes its status; a cancelled cell writes nothing and is run again.
+This is the only place where an exception of an agent, a model or a decoder is caught, those that
+end a process (`SystemExit`, `KeyboardInterrupt`) included. What ended the cell becomes its status;
+a cell that the engine cancels writes nothing and is run again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import anyio
+import anyio.lowlevel
 from inspect_ai.log import transcript
 
 from taketwo.agents.answer import Answer
@@ -19,6 +22,7 @@ from taketwo.agents.catalog import agent_spec
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.failures import CellFailure, WallLimitReached, failure_of
 from taketwo.executions.plan import Arm, ModelRole, Plan
+from taketwo.executions.returned_answer import checked_answer
 from taketwo.executions.schedule import cell_seed
 from taketwo.executions.studio import Studio, VideoLost
 from taketwo.executions.trajectory import Failure, RunStatus
@@ -59,9 +63,14 @@ async def run_cell(
     failed: CellFailure | None = None
     try:
         answer = await cell.answer()
+        await anyio.lowlevel.checkpoint()  # an agent may have swallowed the engine's cancellation
         if cell.met_outside is not None:
             failed = failure_of(cell.met_outside)
-    except Exception as error:  # noqa: BLE001 around one cell; the cause is its status
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # around one cell; the cause is its status
+        if await _is_cancelled():
+            raise
         failed = failure_of(error, met_outside=cell.met_outside)
         if isinstance(error, VideoLost):
             lost = replace(failed.failure, cause=error.cause)
@@ -69,6 +78,21 @@ async def run_cell(
     end = _end_of(answer, failed, cell, time.perf_counter() - started)
     transcript().info(_record(end, cell), source="taketwo.cell")  # pyright: ignore[reportArgumentType] JSON values
     return end
+
+
+async def _is_cancelled() -> bool:
+    """Return whether the engine is cancelling this cell.
+
+    An agent can raise what a signal raises, or a cancellation that nobody asked for.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        return True
+    try:
+        await anyio.lowlevel.checkpoint()
+    except anyio.get_cancelled_exc_class():
+        return True
+    return False
 
 
 class _Cell:
@@ -113,11 +137,20 @@ class _Cell:
         )
         agent = spec.build(spec.checked(arm.options))
         wall_s = arm.limits.wall_s
+        question = self._planned.question.for_agent()
+        started = time.monotonic()
+        returned: object = None
         with anyio.move_on_after(wall_s) as scope:
-            return await agent(self._planned.question.for_agent(), self.toolbox)
-        if scope.cancelled_caught and wall_s is not None:
+            try:
+                returned = await agent(question, self.toolbox)
+            except Exception as error:
+                if wall_s is not None and scope.cancel_called:
+                    raise WallLimitReached(wall_s) from error
+                raise
+        # The clock as well: an agent that blocks the event loop holds up the scope's own timer.
+        if wall_s is not None and (scope.cancel_called or time.monotonic() - started > wall_s):
             raise WallLimitReached(wall_s)
-        raise RuntimeError("the agent's call was left without an answer")
+        return checked_answer(returned, question)
 
     def _roles(self) -> dict[ModelRole, RoleSettings]:
         plan, arm = self._plan, self.arm

@@ -1,8 +1,6 @@
-"""The process of one attempt: runs the cells that are asked for, reports each on standard output.
+"""One attempt inside its process: runs the cells that are asked for and reports each.
 
-Started by `executions.run` as `python -m taketwo.executions.child`. Standard output carries one
-JSON object a line, standard error everything else. When standard input ends, the process that
-started this one is gone, and so is this one: nobody would know what it spends.
+A report is one JSON object a line: a cell was started, a cell has ended, the attempt has ended.
 """
 
 from __future__ import annotations
@@ -12,9 +10,6 @@ import asyncio
 import contextlib
 import importlib
 import json
-import os
-import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +26,6 @@ from taketwo.executions.task import task_of_cells
 
 __all__ = ["LoopWatch", "main", "run_attempt"]
 
-_ORPHANED = 70
 _LOOK_EVERY_S = 0.05
 _FEWEST_LOOKS = 100
 
@@ -84,8 +78,16 @@ def run_attempt(
     """
     watch = LoopWatch()
     _report_to(out, watch)
+    task = task_of_cells(
+        plan,
+        execution,
+        folder,
+        cells,
+        located=located,
+        on_start=lambda cell: _write(out, {"kind": "started", "cell": cell}),
+    )
     logs = evaluate(
-        task_of_cells(plan, execution, folder, cells, located=located),
+        task,
         model=None,
         log_dir=str(log_dir),
         log_format="eval",
@@ -103,8 +105,11 @@ def run_attempt(
         ctl_server=False,
         acp_server=False,
     )
-    _write(out, {"kind": "end", "status": logs[0].status, "loop_lag_p99_s": watch.p99_s})
-    return logs[0]
+    log = logs[0]
+    said = None if log.error is None else log.error.message
+    end = {"kind": "end", "status": log.status, "error": said, "loop_lag_p99_s": watch.p99_s}
+    _write(out, end)
+    return log
 
 
 def _report_to(out: TextIO, watch: LoopWatch) -> None:
@@ -139,24 +144,13 @@ def _report_to(out: TextIO, watch: LoopWatch) -> None:
 
 
 def _write(out: TextIO, report: object) -> None:
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(OSError):
         out.write(json.dumps(report) + "\n")
         out.flush()
 
 
-def _die_with_parent() -> None:
-    """End this process at once when standard input ends."""
-
-    def wait() -> None:
-        while os.read(0, 1):
-            pass
-        os._exit(_ORPHANED)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m taketwo.executions.child")
+    parser = argparse.ArgumentParser(prog="python -m taketwo.executions.child_process")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--execution", type=int, required=True)
     parser.add_argument("--attempt", type=int, required=True)
@@ -164,11 +158,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def main(words: Sequence[str]) -> int:
-    """Run one attempt as the command line says; return the exit status."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    _die_with_parent()
+def main(words: Sequence[str], out: TextIO) -> int:
+    """Run one attempt as `words` say, report to `out`, and return the exit status."""
     arguments = _arguments(words)
     for plugin in arguments.plugin:
         importlib.import_module(plugin)
@@ -181,7 +172,3 @@ def main(words: Sequence[str]) -> int:
     located = with_paths(plan.questions, order["media"])
     log = run_attempt(plan, arguments.execution, folder, cells, attempt, out, located=located)
     return 0 if log.status in {"success", "cancelled"} else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -14,7 +14,8 @@ from typing import Literal, cast
 
 from inspect_ai.util import LimitExceededError
 
-from taketwo.errors import UnreadableVideo
+from taketwo.errors import HarnessError, UnreadableVideo
+from taketwo.executions.log_json import encodable
 from taketwo.executions.trajectory import Failure
 from taketwo.tools.budget import BudgetExhausted
 from taketwo.tools.role_model import ProviderReplyError
@@ -103,8 +104,8 @@ def _chain(error: BaseException, *, with_contexts: bool) -> Iterator[BaseExcepti
 
 
 def _is_of_a_model(error: BaseException) -> bool:
-    """Return whether `error` is one of ours about a model, or came out of a model's code."""
-    if isinstance(error, (ProviderReplyError, WallLimitReached)):
+    """Return whether `error` is one of a model or of the machine, or came out of a model's code."""
+    if isinstance(error, (ProviderReplyError, WallLimitReached, HarnessError)):
         return True
     modules = _modules(error.__traceback__)
     return any(name.startswith(_MODEL_CODE) and name != _TOOL_CODE for name in modules)
@@ -135,9 +136,16 @@ def _is_retryable(chain: tuple[BaseException, ...], http_status: int | None) -> 
 
 
 def _failure(error: BaseException, *, http_status: int | None, retryable: bool) -> Failure:
-    message = str(error).strip() or type(error).__name__
+    cause = encodable(type(error).__name__)
+    message = _said_by(error) or cause
     if len(message) > _LONGEST_MESSAGE:
         message = message[: _LONGEST_MESSAGE - 3] + "..."
-    return Failure(
-        cause=type(error).__name__, message=message, http_status=http_status, retryable=retryable
-    )
+    return Failure(cause=cause, message=message, http_status=http_status, retryable=retryable)
+
+
+def _said_by(error: BaseException) -> str:
+    """Return the message of `error`, whatever a third-party class makes of being asked."""
+    try:
+        return encodable(str(error)).strip()
+    except Exception as fault:  # noqa: BLE001 around one cell; its status needs no message
+        return f"(its message cannot be read: {type(fault).__name__})"

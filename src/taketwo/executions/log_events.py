@@ -11,16 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
-from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import ForeignLog
 from taketwo.executions.log_json import (
     Json,
+    arguments,
     first_text,
     in_ranges,
     instant,
     items,
     number,
     part,
+    plain_json,
     plain_text,
     text,
     texts,
@@ -39,9 +40,13 @@ from taketwo.executions.trajectory import (
     Trajectory,
 )
 
-__all__ = ["trajectory_of"]
+__all__ = ["UnreadableSample", "trajectory_of"]
 
 _ATTACHMENT = "attachment://"
+
+
+class UnreadableSample(ForeignLog):
+    """A sample that does not say which cell it is, or how it ended in words that are known here."""
 
 
 def trajectory_of(sample: Json, *, log: str | None = None) -> Trajectory:
@@ -49,14 +54,14 @@ def trajectory_of(sample: Json, *, log: str | None = None) -> Trajectory:
 
     Raises
     ------
-    ForeignLog
-        If the sample does not say which cell it is.
+    UnreadableSample
+        If the sample does not say which cell it is, or its status is not known.
     """
     metadata = part(sample, "metadata")
     arm, question_id = text(metadata, "arm"), text(metadata, "question_id")
     execution = whole(metadata, "execution")
     if arm is None or question_id is None or execution is None:
-        raise ForeignLog(
+        raise UnreadableSample(
             f"{log or 'log'}: sample {sample.get('id')!r} does not say which cell it is; "
             f"its metadata has {sorted(metadata)}, needed are arm, question_id and execution"
         )
@@ -81,7 +86,7 @@ def trajectory_of(sample: Json, *, log: str | None = None) -> Trajectory:
 def _with_end(trajectory: Trajectory, cell: Json) -> Trajectory:
     status = text(cell, "run_status")
     if status not in get_args(RunStatus):
-        raise ForeignLog(
+        raise UnreadableSample(
             f"{trajectory.log or 'log'}: cell {trajectory.sample_id!r} ended as {status!r}, "
             f"which this version does not know; read it with the version that wrote it"
         )
@@ -241,7 +246,7 @@ class _Reading:
             ToolCall(
                 call_id=call_id,
                 name=text(event, "function") or "",
-                arguments=cast("Mapping[str, JsonValue]", self._resolved(event.get("arguments"))),
+                arguments=arguments(self._resolved(event.get("arguments"))),
                 result=plain_text(self._resolved(event.get("result"))),
                 error=text(error, "type") if error else None,
                 truncated=bool(event.get("truncated")),
@@ -255,11 +260,11 @@ class _Reading:
         at = self._tool_at.get(call_id)
         if at is None:
             asked = self._asked.get(call_id, {})
-            arguments = asked.get("arguments", data.get("arguments"))
+            given = asked.get("arguments", data.get("arguments"))
             call = ToolCall(
                 call_id=call_id,
                 name=text(data, "name") or text(asked, "function") or "",
-                arguments=cast("Mapping[str, JsonValue]", arguments or {}),
+                arguments=arguments(given),
                 result=self._tool_message(call_id),
                 started_s=self._since_start(event),
             )
@@ -312,17 +317,14 @@ class _Reading:
         return "\n\n".join(item for item in parts if item)
 
     def _resolved(self, value: object) -> object:
-        """Return `value` with long texts put back where the log refers to them."""
-        if isinstance(value, str):
-            if value.startswith(_ATTACHMENT):
-                return self._attachments.get(value.removeprefix(_ATTACHMENT), value)
+        """Return `value` as plain JSON, with long texts put back where the log refers to them."""
+        return plain_json(value, put_back=self._put_back)
+
+    def _put_back(self, value: str) -> str:
+        if not value.startswith(_ATTACHMENT):
             return value
-        if isinstance(value, list):
-            return [self._resolved(item) for item in cast("list[object]", value)]
-        if isinstance(value, Mapping):
-            record = cast("Json", value)
-            return {name: self._resolved(item) for name, item in record.items()}
-        return value
+        found = self._attachments.get(value.removeprefix(_ATTACHMENT), value)
+        return found if isinstance(found, str) else value
 
     def _since_start(self, event: Json) -> float | None:
         at = instant(text(event, "timestamp"))

@@ -1,7 +1,8 @@
 """Reading the logs of executions, without the engine: trajectories by cell, first settled record wins.
 
-An execution is a folder `K<k>` of attempts: `attempt-01.eval`, ... one a start of `run`, or, where
-that start was killed, the folder `attempt-01/` with the log as the engine left it.
+An execution is a folder `K<k>` of attempts: `attempt-01.eval`, ... one a process, or, where that
+process was killed, the folder `attempt-01/` with the log as the engine left it. A log of 0 bytes is
+none.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from taketwo.benchmarks.canonical import JsonValue
-from taketwo.errors import ForeignLog
-from taketwo.executions.log_events import trajectory_of
+from taketwo.errors import DataError, ForeignLog
+from taketwo.executions.deaths import Death, blamed, deaths_by_cell, deaths_in
+from taketwo.executions.log_cells import cell_of, is_unreadable
 from taketwo.executions.log_json import Json, part, text, whole
 from taketwo.executions.log_zip import LogFile, open_log_file
 from taketwo.executions.plan import Plan
@@ -28,6 +31,7 @@ __all__ = [
     "LogReader",
     "UnknownLayout",
     "attempt_files",
+    "attempt_number",
     "collect",
     "error_records",
     "merge",
@@ -44,6 +48,7 @@ RETRIED: frozenset[RunStatus] = frozenset({"agent_error", "provider_error", "med
 _LAYOUT = 2
 _SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>\d+)\.json")
 _ATTEMPT = re.compile(r"attempt-(\d+)")
+_ATTEMPT_LOG = re.compile(r"attempt-(\d+)\.eval")
 
 LogReader = Callable[[Path], Iterable[Trajectory]]
 
@@ -90,8 +95,9 @@ def read_header(path: Path) -> LogHeader:
 def read_log(path: Path) -> Iterator[Trajectory]:
     """Yield the trajectory of every cell that a log holds, in the order of writing.
 
-    A cell that was started and not finished is `not_run`. Cells that were in flight when the
-    process was killed left nothing and are not yielded.
+    A cell that was started and not finished is `not_run`, one whose record cannot be read is
+    `agent_error` with the reason. Cells that were in flight when the process was killed left
+    nothing and are not yielded.
 
     Raises
     ------
@@ -101,21 +107,58 @@ def read_log(path: Path) -> Iterator[Trajectory]:
         If it is no log of a study, or damaged.
     """
     log = open_log_file(path)
-    if log.members:
-        _header_of(log)
-    yield from _cells_of(log)
+    header = _header_of(log) if log.members else None
+    yield from _cells_of(log, None if header is None else header.execution)
+
+
+def attempt_number(name: str) -> int | None:
+    """Return the number of the attempt whose folder is called so; None where it is none."""
+    match = _ATTEMPT.fullmatch(name)
+    return None if match is None else int(match[1])
 
 
 def attempt_files(folder: Path) -> tuple[Path, ...]:
-    """Return the logs of an execution's folder, by attempt."""
+    """Return the logs of an execution's folder, by attempt; those of 0 bytes are none.
+
+    Raises
+    ------
+    DataError
+        If something lies there, or in place of the folder, that no attempt leaves.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise DataError(
+            f"{folder}: a file, where the folder of an execution should be; move it away"
+        )
     found: list[tuple[int, str, Path]] = []
     for entry in folder.iterdir() if folder.is_dir() else ():
-        match = _ATTEMPT.match(entry.name)
-        if match is None:
+        number = attempt_number(entry.name)
+        if number is not None:
+            if not entry.is_dir():
+                raise DataError(
+                    f"{entry}: a file, where the folder of a running attempt would be; move it "
+                    "away, or name it .eval if it is a log"
+                )
+            logs = sorted(entry.glob("*.eval"))
+        elif match := _ATTEMPT_LOG.fullmatch(entry.name):
+            number, logs = int(match[1]), [entry]
+        elif entry.suffix == ".eval":
+            raise DataError(
+                f"{entry}: no log of an attempt is called so (attempt-01.eval is); move it away"
+            )
+        else:
             continue
-        logs = sorted(entry.glob("*.eval")) if entry.is_dir() else [entry]
-        found.extend((int(match[1]), log.name, log) for log in logs if log.suffix == ".eval")
+        found.extend((number, log.name, _file(log)) for log in logs if _is_written(log))
     return tuple(path for _, _, path in sorted(found))
+
+
+def _is_written(log: Path) -> bool:
+    return not log.is_file() or log.stat().st_size > 0
+
+
+def _file(log: Path) -> Path:
+    if not log.is_file():
+        raise DataError(f"{log}: a folder, where the log of an attempt should be; move it away")
+    return log
 
 
 def collect(
@@ -145,16 +188,22 @@ def collect(
         execution: attempt_files(folder / f"K{execution}")
         for execution in executions or range(1, plan.executions + 1)
     }
-    return merge(plan, logs, read_unknown=read_unknown)
+    deaths = {execution: deaths_in(folder / f"K{execution}") for execution in logs}
+    return merge(plan, logs, read_unknown=read_unknown, deaths=deaths)
 
 
 def merge(
-    plan: Plan, logs: Mapping[int, Sequence[Path]], *, read_unknown: LogReader | None = None
+    plan: Plan,
+    logs: Mapping[int, Sequence[Path]],
+    *,
+    read_unknown: LogReader | None = None,
+    deaths: Mapping[int, Sequence[Death]] | None = None,
 ) -> tuple[Trajectory, ...]:
     """Return one trajectory per planned cell out of the attempts of each execution.
 
     The record of a cell is its first settled one. Where no attempt settled it, it is the last
-    that ended in an error, and without that the cell is `not_run`.
+    that ended in an error, and without that the cell is `not_run`, or `agent_error` where it is to
+    blame for `deaths` of the attempts' processes.
 
     Raises
     ------
@@ -171,6 +220,7 @@ def merge(
                 starts[key] = starts.get(key, 0) + 1
                 if _supersedes(trajectory, chosen.get(key)):
                     chosen[key] = trajectory
+        died = deaths_by_cell((deaths or {}).get(execution, ()))
         for arm in plan.arms:
             for planned in plan.questions:
                 empty = Trajectory(
@@ -180,10 +230,13 @@ def merge(
                     run_status="not_run",
                 )
                 found = chosen.pop(empty.sample_id, empty)
-                cells.append(replace(found, attempts=starts.get(empty.sample_id, 0)))
-        if chosen:
+                cell = replace(found, attempts=starts.get(empty.sample_id, 0))
+                own = died.get(empty.sample_id, ())
+                cells.append(blamed(cell, own, plan.rule.attempts) or cell)
+        foreign = [key for key, cell in chosen.items() if not is_unreadable(cell)]
+        if foreign:
             raise ForeignLog(
-                f"{len(chosen)} cells of K{execution} are in no plan, first {min(chosen)!r}; "
+                f"{len(foreign)} cells of K{execution} are in no plan, first {min(foreign)!r}; "
                 f"the plan has {len(plan.arms)} arms and {len(plan.questions)} questions"
             )
     return tuple(cells)
@@ -212,7 +265,8 @@ def _records(
     try:
         log = open_log_file(path)
         header = _header_of(log) if log.members else None
-        records: Iterable[Trajectory] = tuple(_cells_of(log))
+        found = None if header is None else header.execution
+        records: Iterable[Trajectory] = tuple(_cells_of(log, found))
     except UnknownLayout:
         if read_unknown is None:
             raise
@@ -228,18 +282,27 @@ def _records(
     return records
 
 
-def _cells_of(log: LogFile) -> Iterator[Trajectory]:
-    is_attempt_folder = _ATTEMPT.fullmatch(log.path.parent.name) is not None
+def _cells_of(log: LogFile, execution: int | None) -> Iterator[Trajectory]:
+    is_attempt_folder = attempt_number(log.path.parent.name) is not None
     label = f"{log.path.parent.name}/{log.path.name}" if is_attempt_folder else log.path.name
     for name in log.names:
         if not name.startswith("samples/"):
             continue
-        if _SAMPLE.fullmatch(name) is None:
+        match = _SAMPLE.fullmatch(name)
+        if match is None:
             raise UnknownLayout(
                 f"{log.path}: member {name!r} is no sample of layout {_LAYOUT}; "
                 f"read it with the engine's own reader"
             )
-        yield trajectory_of(_json_of(log, name), log=label)
+        content = log.read(name)
+        cell = cell_of(
+            partial(_json_of, log, name, content),
+            sample_id=match["id"],
+            execution=execution,
+            log=label,
+        )
+        if cell is not None:
+            yield cell
 
 
 def _header_of(log: LogFile) -> LogHeader:
@@ -251,7 +314,7 @@ def _header_of(log: LogFile) -> LogHeader:
             f"{log.path}: no header among its {len(log.members)} members; "
             f"not an .eval log of layout {_LAYOUT}"
         )
-    record = _json_of(log, name)
+    record = _json_of(log, name, log.read(name))
     if whole(record, "version") != _LAYOUT:
         raise UnknownLayout(
             f"{log.path}: layout version {record.get('version')!r}, this reader knows {_LAYOUT}"
@@ -274,10 +337,10 @@ def _header_of(log: LogFile) -> LogHeader:
     )
 
 
-def _json_of(log: LogFile, name: str) -> Json:
+def _json_of(log: LogFile, name: str, content: bytes) -> Json:
     try:
-        record: object = json.loads(log.read(name))
-    except ValueError as error:
+        record: object = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise ForeignLog(f"{log.path}: member {name!r} is not JSON ({error})") from error
     if not isinstance(record, Mapping):
         raise UnknownLayout(f"{log.path}: member {name!r} is no JSON object")

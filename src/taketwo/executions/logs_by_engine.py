@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from inspect_ai.log import read_eval_log, read_eval_log_samples
 
 from taketwo.errors import ForeignLog
 from taketwo.executions import logs
-from taketwo.executions.log_events import trajectory_of
+from taketwo.executions.log_cells import cell_of
+from taketwo.executions.log_json import whole
 from taketwo.executions.trajectory import Trajectory
 
 __all__ = ["read_any_log", "read_log"]
@@ -28,11 +30,19 @@ def read_log(path: Path) -> Iterator[Trajectory]:
         If the engine cannot read the file, or it is no log of a study.
     """
     try:
-        read_eval_log(str(path), header_only=True)
+        header = read_eval_log(str(path), header_only=True)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ForeignLog(f"{path}: the engine cannot read this log ({error})") from error
+    execution = whole(header.eval.metadata or {}, "execution")
     for sample in read_eval_log_samples(str(path), all_samples_required=False):
-        yield trajectory_of(sample.model_dump(mode="json", exclude_none=True), log=path.name)
+        cell = cell_of(
+            partial(sample.model_dump, mode="json", exclude_none=True),
+            sample_id=str(sample.id),
+            execution=execution,
+            log=path.name,
+        )
+        if cell is not None:
+            yield cell
 
 
 def read_any_log(path: Path) -> Iterable[Trajectory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from taketwo.benchmarks.canonical import JsonValue, sha256_of
+from taketwo.executions.log_json import plain_json
 from taketwo.executions.manifest_audit import audit_execution
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
 from taketwo.executions.manifest_record import (
@@ -110,7 +111,7 @@ def _fixed_as_sent(cells: Sequence[Trajectory]) -> list[FixedPart]:
     sent: dict[tuple[str, str, str], set[str]] = {}
     for cell in cells:
         for call in cell.model_calls:
-            sampling = None if call.sampling_sent is None else sha256_of(dict(call.sampling_sent))
+            sampling = None if call.sampling_sent is None else _digest(dict(call.sampling_sent))
             for name, digest in (
                 ("system prompt as sent", call.system_sha256),
                 ("tool block as sent", call.tools_sha256),
@@ -162,13 +163,18 @@ def _identity(plan: Plan, cell: Trajectory) -> CellIdentity:
         first_role=None if first is None else first.role,
         first_request_sha256=None if first is None else first.request_sha256,
         video_sha256=cell.video_sha256,
-        said_sha256=sha256_of(said) if cell.model_calls else None,
+        said_sha256=_digest(said) if cell.model_calls else None,
     )
+
+
+def _digest(said: JsonValue) -> str:
+    """Return the hash of what was logged; numbers that are not finite count as texts."""
+    return sha256_of(plain_json(said))
 
 
 def _response_ids(cells: Sequence[Trajectory]) -> set[str]:
     return {
-        sha256_of([call.model, call.response_id])[:32]
+        _digest([call.model, call.response_id])[:32]
         for cell in cells
         for call in cell.model_calls
         if call.response_id
@@ -177,7 +183,7 @@ def _response_ids(cells: Sequence[Trajectory]) -> set[str]:
 
 def _observations(cells: Sequence[Trajectory]) -> dict[str, str]:
     return {
-        sha256_of([cell.arm, cell.question_id, call.name, dict(call.arguments)])[:32]: sha256_of([
+        _digest([cell.arm, cell.question_id, call.name, dict(call.arguments)])[:32]: _digest([
             call.result,
             *call.frames,
         ])[:32]

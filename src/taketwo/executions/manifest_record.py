@@ -12,6 +12,7 @@ from typing import Literal, cast
 from taketwo.benchmarks.canonical import JsonValue, canonical_json
 from taketwo.errors import ForeignLog
 from taketwo.executions.plan import Availability
+from taketwo.media.store import write_atomically
 
 __all__ = [
     "FORMAT",
@@ -162,10 +163,14 @@ class Manifest:
         )
 
     def write(self, path: Path) -> None:
-        """Write the manifest; the file appears whole or not at all."""
-        unfinished = path.with_suffix(".tmp")
-        unfinished.write_bytes(canonical_json(json.loads(json.dumps(self.to_json()))))
-        unfinished.replace(path)
+        """Write the manifest; the file appears whole or not at all.
+
+        Raises
+        ------
+        HarnessError
+            If it cannot be written.
+        """
+        write_atomically(path, canonical_json(json.loads(json.dumps(self.to_json()))))
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -179,7 +184,7 @@ def read_manifest(path: Path) -> Manifest:
     try:
         record = cast("dict[str, JsonValue]", json.loads(path.read_bytes()))
         match = re.fullmatch(r"taketwo\.manifest/(\d+)", str(record.get("format")))
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ForeignLog(f"{path}: no readable manifest ({error}); make it with: run") from error
     if match is None or int(match[1]) > 1:
         raise ForeignLog(f"{path}: format is {record.get('format')!r}, this reader knows {FORMAT}")

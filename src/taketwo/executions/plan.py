@@ -281,16 +281,17 @@ def read_plan(path: Path) -> Plan:
         record = cast("dict[str, JsonValue]", json.loads(path.read_bytes()))
     except FileNotFoundError as error:
         raise DataError(f"{path}: no plan here; freeze one with: taketwo plan STUDY") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise DataError(f"{path}: not a readable plan ({error}); freeze it anew") from error
     _check_format(path, record)
     try:
         plan = _plan_from(record)
-    except (KeyError, TypeError, AttributeError) as error:
+        found = plan.sha256
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: the plan lacks or garbles a field ({error!r})") from error
-    if plan.sha256 != record.get("sha256"):
+    if found != record.get("sha256"):
         raise DataError(
-            f"{path}: the plan was edited after it was frozen: its hash is {plan.sha256[:12]}, "
+            f"{path}: the plan was edited after it was frozen: its hash is {found[:12]}, "
             f"it says {str(record.get('sha256'))[:12]}; restore it, or freeze a new study"
         )
     return plan

@@ -17,7 +17,7 @@ __all__ = ["MediaChange", "media_now", "paths_of", "planned_questions", "with_pa
 
 @dataclass(frozen=True, kw_only=True)
 class MediaChange:
-    """Media of a question with other bytes than the plan has."""
+    """Media of a question with other bytes than the plan has, or subtitles only then or only now."""
 
     question_id: str
     what: str
@@ -47,7 +47,8 @@ def media_now(
 
     `questions` are the questions as loaded now, by id; their paths are used, so that a study and
     its videos may move. Media that were there and are gone make the question `missing`, a loss of
-    availability and not a change. What was missing or unreadable when the plan was frozen stays
+    availability and not a change. Subtitles that a question no longer names, or did not name then
+    (a transcript that was fetched later), are a change. What was missing or unreadable when the plan was frozen stays
     so: nothing is known about its bytes.
     """
     expected = [item for item in planned if item.availability == "available"]
@@ -58,14 +59,12 @@ def media_now(
     found: dict[str, PlannedQuestion] = {}
     for item, question in zip(expected, current, strict=True):
         reason: str | None = None
-        media = [("video", question.video_path, item.video_sha256, videos)]
-        if question.subtitles_path is not None:
-            media.append(("subtitles", question.subtitles_path, item.subtitles_sha256, subtitles))
-        for what, path, before, hashes in media:
-            after = hashes[path]
-            if after is None:
+        media = [("video", question.video_path, item.video_sha256, videos[question.video_path])]
+        reading = _subtitles(item, question, subtitles)
+        for what, path, before, after in [*media, *reading]:
+            if after is None and what in {"video", "subtitles"}:
                 reason = reason or f"gone since the plan was frozen: {what} {path}"
-            elif after != before:
+            elif after is None or after != before:
                 changes.append(
                     MediaChange(
                         question_id=question.question_id,
@@ -86,6 +85,22 @@ def media_now(
         )
     now = tuple(found.get(item.question.question_id, item) for item in planned)
     return now, tuple(changes)
+
+
+def _subtitles(
+    item: PlannedQuestion, question: Question, hashes: Mapping[str, str | None]
+) -> list[tuple[str, str, str | None, str | None]]:
+    """Return what the subtitles are called now, their path, and their hashes then and now.
+
+    A question that has subtitles now and had none, or the other way round, is asked otherwise:
+    that is a change also where no file is behind it.
+    """
+    now, before = question.subtitles_path, item.subtitles_sha256
+    if now is None:
+        was = item.question.subtitles_path or "(path unknown)"
+        return [] if before is None else [("removed subtitles", was, before, None)]
+    what = "added subtitles" if before is None else "subtitles"
+    return [(what, now, before, hashes[now])]
 
 
 def paths_of(planned: Iterable[PlannedQuestion]) -> dict[str, list[str | None]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from taketwo.benchmarks.canonical import JsonValue, sha256_of
-from taketwo.executions.log_json import Json
+from taketwo.executions.log_json import Json, plain_json
 
 __all__ = ["MEDIA_REMOVED", "RequestIdentity", "identity_of_request"]
 
@@ -67,7 +67,7 @@ class RequestIdentity:
 
 def identity_of_request(request: Json, media_sha256: Sequence[str]) -> RequestIdentity:
     """Return the hashes of a captured request and of the media that went with it."""
-    cleaned = cast("dict[str, JsonValue]", _cleaned(request))
+    cleaned = cast("dict[str, JsonValue]", plain_json(_cleaned(request)))
     media = _media_in(cleaned)
     is_consistent = media in (0, len(media_sha256))
     return RequestIdentity(

@@ -8,7 +8,7 @@ stands in the sample's target so that `inspect view` can show it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,17 +58,19 @@ def task_of_cells(
     cells: Sequence[Cell],
     *,
     located: Sequence[PlannedQuestion],
+    on_start: Callable[[str], None] | None = None,
 ) -> Task:
     """Return the task that runs `cells` of an execution, without checking the plan again.
 
     `located` are the plan's questions with the paths that their media have now, as they were
-    checked: what runs is what was checked, also where the study has moved.
+    checked: what runs is what was checked, also where the study has moved. `on_start` is told the
+    id of every cell when it starts, not while it waits for its turn.
     """
     return Task(
         dataset=MemoryDataset(
             [_sample(plan, execution, cell) for cell in cells], name=f"{plan.study} K{execution}"
         ),
-        solver=_cells(replace(plan, questions=tuple(located)), execution, folder),
+        solver=_cells(replace(plan, questions=tuple(located)), execution, folder, on_start),
         config=GenerateConfig(
             adaptive_connections=False,
             cache=False,
@@ -123,7 +125,9 @@ def _levels(arm: Arm) -> dict[str, str]:
     return {f"factor_{name}": level for name, level in arm.factors.items()}
 
 
-def _cells(plan: Plan, execution: int, folder: Path) -> Solver:
+def _cells(
+    plan: Plan, execution: int, folder: Path, on_start: Callable[[str], None] | None
+) -> Solver:
     """Return the solver that runs the cell which a sample names.
 
     It takes no parameters, since the engine would write them, the whole plan, into every log.
@@ -139,6 +143,8 @@ def _cells(plan: Plan, execution: int, folder: Path) -> Solver:
             studio = opened[0]
             async with studio.cells:
                 arm, question_id = state.metadata["arm"], state.metadata["question_id"]
+                if on_start is not None:
+                    on_start(Cell(arm=arm, question_id=question_id).sample_id)
                 end = await run_cell(plan, execution, arm, question_id, studio)
             state.output = _shown(plan, question_id, end)
             state.messages.append(ChatMessageAssistant(content=state.output.completion))

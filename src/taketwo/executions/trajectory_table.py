@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ import polars as pl
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
+from taketwo.executions.log_json import encodable, plain_json
 from taketwo.executions.trajectory import Trajectory
+from taketwo.media.store import write_atomically
 
 __all__ = ["FORMAT", "read_trajectories", "write_trajectories"]
 
@@ -42,17 +45,27 @@ _SCHEMA: dict[str, type[pl.DataType]] = {
 
 
 def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Write one row per cell; the file appears whole or not at all."""
+    """Write one row per cell; the file appears whole or not at all.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be written.
+    """
     rows: list[dict[str, JsonValue]] = []
     for trajectory in trajectories:
         row = trajectory.to_json()
         for name in _JSON_COLUMNS:
-            row[name] = json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
-        rows.append(row)
+            value = plain_json(row[name])
+            row[name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        rows.append({
+            name: encodable(value) if isinstance(value, str) else value
+            for name, value in row.items()
+        })
     frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
-    unfinished = path.with_suffix(".tmp")
-    frame.write_parquet(unfinished, metadata={"format": FORMAT})
-    unfinished.replace(path)
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, metadata={"format": FORMAT})
+    write_atomically(path, buffer.getvalue())
 
 
 def read_trajectories(path: Path) -> tuple[Trajectory, ...]:

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
+from taketwo.errors import HarnessError
+
 __all__ = ["Freshness", "MediaStore", "Stored", "derived_key", "write_atomically"]
 
 Freshness = Literal["fresh", "shared"]
@@ -39,9 +41,19 @@ def write_atomically(path: Path, data: bytes) -> None:
 
     Raises
     ------
-    OSError
-        The folder cannot be made or written.
+    HarnessError
+        The folder cannot be made or written, or the disk is full.
     """
+    try:
+        _write(path, data)
+    except OSError as error:
+        raise HarnessError(
+            f"{path}: cannot be written ({error.strerror or error}, {len(data)} bytes); make room "
+            "or allow writing there, and start again"
+        ) from error
+
+
+def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(6)}.tmp"
     try:
@@ -51,7 +63,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:

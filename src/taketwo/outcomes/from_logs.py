@@ -10,6 +10,7 @@ import polars as pl
 
 from taketwo.errors import DataError, ForeignLog
 from taketwo.executions.attempts import attempts_in, attempts_of
+from taketwo.executions.deaths import deaths_in
 from taketwo.executions.logs import LogReader, merge, read_header
 from taketwo.executions.manifest import Manifest, build_manifest
 from taketwo.executions.plan import Plan, read_plan
@@ -103,7 +104,9 @@ def _cells_of(
     plan: Plan, execution: int, logs: Sequence[Path], read_unknown: LogReader | None
 ) -> list[Trajectory]:
     by_execution: Mapping[int, Sequence[Path]] = {execution: logs}
-    merged = merge(plan, by_execution, read_unknown=read_unknown)
+    folders = dict.fromkeys(log.parent for log in logs)
+    died = [death for folder in folders for death in deaths_in(folder)]
+    merged = merge(plan, by_execution, read_unknown=read_unknown, deaths={execution: died})
     return [cell for cell in merged if cell.execution == execution]
 
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from taketwo.media.store import write_atomically
-from taketwo.report.document import Document
+from taketwo.report.blocks import Document
 from taketwo.report.drawing import NARROW, WIDE, Figure
 from taketwo.report.frame_album import FrameAlbum
 from taketwo.report.numbers import moment
