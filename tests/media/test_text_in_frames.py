@@ -20,6 +20,12 @@ def sign() -> NDArray[np.uint8]:
     return np.asarray(image)
 
 
+def painted(text: str) -> NDArray[np.uint8]:
+    image = Image.new("RGB", (640, 360), (30, 60, 90))
+    ImageDraw.Draw(image).text((80, 60), text, font=ImageFont.load_default(48), fill="white")
+    return np.asarray(image)
+
+
 def test_lines_are_read_with_place_and_confidence(sign: NDArray[np.uint8]) -> None:
     upper, lower = read_text(sign)
 
@@ -59,3 +65,15 @@ def test_threads_get_the_same_lines(sign: NDArray[np.uint8]) -> None:
 
 def test_the_identity_names_the_engine_and_its_version() -> None:
     assert reader_identity().startswith("rapidocr 3.")
+
+
+def test_threads_that_read_at_the_same_time_read_what_one_would() -> None:
+    words = ["HARBOR", "COPPER", "SUMMER", "BASKET", "WINTER", "PEPPER"]
+    images = [painted(word) for word in words]
+    alone = [read_text(image) for image in images]
+
+    with ThreadPoolExecutor(3) as threads:
+        together = list(threads.map(read_text, images))
+
+    assert together == alone
+    assert [lines[0].text for lines in alone] == words

@@ -8,7 +8,8 @@ thread, and no log lines. Text below about 12 pixels in the scaled frame is not 
 
 from __future__ import annotations
 
-import threading
+import os
+import queue
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["TextBox", "read_text", "reader_identity"]
 
@@ -61,11 +62,11 @@ def read_text(image: NDArray[np.uint8]) -> tuple[TextBox, ...]:
 
     Notes
     -----
-    About 0.1 s of CPU for 640 x 360. The engine is loaded once a process (0.5 s) and used by one
-    thread at a time.
+    About 0.1 s of CPU for 640 x 360. One engine a core is loaded in a process, each when it is
+    first needed (0.5 s), and used by one thread at a time.
     """
     height, width = image.shape[:2]
-    found = _engine().read(np.ascontiguousarray(image[:, :, ::-1]))
+    found = _engines().read(np.ascontiguousarray(image[:, :, ::-1]))
     if found.boxes is None or found.txts is None or found.scores is None:
         return ()
     boxes = (
@@ -91,24 +92,36 @@ class _Lines(Protocol):
     scores: Sequence[float] | None
 
 
-class _Engine:
-    """RapidOCR keeps state between the steps of one image, so one thread at a time."""
+class _Engines:
+    """RapidOCR keeps state between the steps of one image: one thread an engine, one engine a core."""
 
-    def __init__(self) -> None:
-        # Imported here because loading it takes the extra `offline`, which reading frames does not.
-        from rapidocr import RapidOCR
-
-        self._engine = RapidOCR(params=_SETTINGS)
-        self._lock = threading.Lock()
+    def __init__(self, size: int) -> None:
+        self._free: queue.LifoQueue[Callable[[NDArray[np.uint8]], object] | None]
+        self._free = queue.LifoQueue()
+        for _ in range(size):
+            self._free.put(None)
 
     def read(self, image_bgr: NDArray[np.uint8]) -> _Lines:
-        with self._lock:
-            return cast("_Lines", self._engine(image_bgr))
+        # last in, first out: an engine that is loaded is taken before a new one is
+        engine = self._free.get()
+        try:
+            if engine is None:
+                engine = _loaded()
+            return cast("_Lines", engine(image_bgr))
+        finally:
+            self._free.put(engine)
+
+
+def _loaded() -> Callable[[NDArray[np.uint8]], object]:
+    # Imported here because loading it takes the extra `offline`, which reading frames does not.
+    from rapidocr import RapidOCR
+
+    return cast("Callable[[NDArray[np.uint8]], object]", RapidOCR(params=_SETTINGS))
 
 
 @cache
-def _engine() -> _Engine:
-    return _Engine()
+def _engines() -> _Engines:
+    return _Engines(max(1, min(4, os.cpu_count() or 1)))
 
 
 def _rectangle(
