@@ -78,7 +78,8 @@ def _pair(pair: PairComparison) -> str:
         header += ["shift", "Holm p", "verdict"] if len(executions) > 1 else []
         parts.append(text_table(header, [_row(metric) for metric in pair.metrics.values()]))
     parts.extend(_within(pair))
-    for metric in pair.metrics.values():
+    # of the first metric only: a terminal is no place for every metric by every factor
+    for metric in list(pair.metrics.values())[:1]:
         parts.extend(_subgroups(metric, table) for table in metric.subgroups)
     parts.extend(
         f"  {scale_of(missing.metric).label}: not measured ({missing.reason})"

@@ -46,7 +46,7 @@ class JudgeRequest:
 class Grader:
     """Scores of a study's answers under its plan and the judgements at hand.
 
-    `failed` are the keys that the judge could not label in this session.
+    `failed` are the keys that the judge could not label just now.
     """
 
     def __init__(
