@@ -57,10 +57,10 @@ class Audit:
         notes: list[JsonValue] = list(self.notes)
         return {**self.comparison.to_json(), "reading": self.reading.to_json(), "notes": notes}
 
-    def write_report(self, out: Path) -> Path:
+    def write_report(self, out: Path | str) -> Path:
         """Write the report as one self-contained HTML file; return its path."""
         return write_report(
-            build_document(Sources(comparison=self.comparison, outcomes=self.outcomes)), out
+            build_document(Sources(comparison=self.comparison, outcomes=self.outcomes)), Path(out)
         )
 
 

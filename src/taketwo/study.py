@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from taketwo.analysis.compare import compare as compare_outcomes
 from taketwo.analysis.comparison import Comparison
+from taketwo.analysis.early_stop import early_stop
 from taketwo.analysis.statements import configuration_statement
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
@@ -25,6 +26,7 @@ from taketwo.executions.manifest import Manifest, compare_manifests
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.progress import Progress
 from taketwo.executions.rule import Missing
+from taketwo.executions.stopped import Stopped, is_stopped
 from taketwo.executions.trajectory import Trajectory
 from taketwo.executions.trajectory_table import write_trajectories
 from taketwo.media.store import write_atomically
@@ -136,7 +138,10 @@ def plan(study: Path | str) -> Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """What the cells of a study have come to: how many by run status, and the first that failed."""
+    """What the cells of a study have come to: how many by run status, and the first that failed.
+
+    Cells that were left out by an early stop count as `stopped`.
+    """
 
     plan: Plan
     statuses: Mapping[str, int]
@@ -153,11 +158,17 @@ def run(
     *,
     on_progress: Callable[[Progress], None] | None = None,
     retry_errors: bool = False,
+    plugins: Sequence[str] = (),
 ) -> Ran:
     """Execute a study, or resume it: every planned cell of every execution that has no record yet.
 
     `retry_errors` starts cells again that ended in an error of the agent or of the media; errors of
-    providers are always resumed, up to the rule's number of attempts.
+    providers are always resumed, up to the rule's number of attempts. `plugins` are modules to
+    import in the processes that run, so that their models and agents are known.
+
+    Where the rule has `stopping`, re-executions run in blocks of questions in the order that was
+    drawn. After each, its answers are judged and the shift of accuracy from K1 decides whether the
+    rest is left out (`K<k>/stopped.json`); K1 always runs completely.
 
     Raises
     ------
@@ -169,11 +180,24 @@ def run(
     from taketwo.executions.run import run_study  # heavy: on call
 
     planned = plan(study)
-    done = run_study(planned.folder, on_progress=on_progress, retry_errors=retry_errors)
-    failed = next((cell for cell in done.trajectories if cell.run_status in _FAILED), None)
+
+    def decide(execution: int, blocks: int) -> Stopped | None:
+        return early_stop(planned.plan, score(planned.folder).outcomes, execution, blocks)
+
+    done = run_study(
+        planned.folder,
+        on_progress=on_progress,
+        retry_errors=retry_errors,
+        plugins=plugins,
+        decide=decide,
+    )
+    cells = [
+        (cell, "stopped" if is_stopped(cell) else cell.run_status) for cell in done.trajectories
+    ]
+    failed = next((cell for cell, status in cells if status in _FAILED), None)
     return Ran(
         plan=planned.plan,
-        statuses=Counter(cell.run_status for cell in done.trajectories),
+        statuses=Counter(status for _, status in cells),
         first_failure=None if failed is None else _failure_text(failed),
     )
 

@@ -4,7 +4,8 @@ Imported there as a plugin. Model arguments say how it behaves: `fail` is the sh
 that fail, in turn as HTTP 429 and 500, timeout, empty, malformed and refused; which ones is drawn
 from `draw` and the process, so that another start fails elsewhere. `wait_s` is how long a reply
 takes. `turns` is how many looks a planner takes before it answers. `calls` names a file to which
-every request adds a line.
+every request adds a line. `turned` names a file: until it exists the planner of `video_react`
+answers C, from then on that of `single_turn`; without it both always answer A.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Playback(ModelAPI):
         wait_s: float = 0.0,
         turns: int = 1,
         calls: str | None = None,
+        turned: str | None = None,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self._fail = fail
@@ -62,6 +64,7 @@ class Playback(ModelAPI):
         self._wait_s = wait_s
         self._turns = turns
         self._calls = calls
+        self._turned = None if turned is None else Path(turned)
         self._served = itertools.count()
 
     async def generate(
@@ -135,9 +138,12 @@ class Playback(ModelAPI):
     def _text(self, messages: list[ChatMessage]) -> str:
         if self.model_name == "observer":
             return "Focus answer: a red circle\nObservations:\nCoverage: rich\nUncertainty: none"
-        if any("FINAL ANSWER" in message.text for message in messages):
-            return "It is the first.\nFINAL ANSWER: A"
-        return 'It is the first.\n```json\n{"answer": "A", "reasoning": "seen"}\n```'
+        is_single = any("FINAL ANSWER" in message.text for message in messages)
+        is_wrong = self._turned is not None and is_single == self._turned.exists()
+        letter = "C" if is_wrong else "A"
+        if is_single:
+            return f"It is this.\nFINAL ANSWER: {letter}"
+        return f'It is this.\n```json\n{{"answer": "{letter}", "reasoning": "seen"}}\n```'
 
     def should_retry(self, ex: Exception) -> bool:
         return False

@@ -15,7 +15,7 @@ from taketwo.executions.environment import code_sha256, package_versions
 from taketwo.executions.freeze import write_plan
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion, Sampling
 from taketwo.executions.resolved_study import prompt_hashes, tools_sha256
-from taketwo.executions.rule import Rule
+from taketwo.executions.rule import Rule, Stopping
 from taketwo.media.video import file_sha256
 from taketwo.tools.budget import Limits
 
@@ -90,6 +90,7 @@ def make_study(
     cells: int = 4,
     attempts: int = 3,
     prices: Mapping[str, Mapping[str, float]] | None = None,
+    stopping: Stopping | None = None,
 ) -> Plan:
     """Freeze a study of `single_turn` against `video_react` into `folder` and return its plan."""
     video = paint_video(folder / "clip.mp4")
@@ -119,7 +120,7 @@ def make_study(
         benchmark_sha256="2" * 64,
         questions=planned,
         arms=arms,
-        rule=Rule(attempts=attempts),
+        rule=Rule(attempts=attempts, stopping=stopping),
         judge=None,
         cells=cells,
         connections=8,

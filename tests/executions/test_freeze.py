@@ -500,3 +500,16 @@ def test_excluded_questions_are_not_in_the_plan_and_its_version_says_so(folder: 
 
     assert "q1" not in {item.question.question_id for item in plan.questions}
     assert "without 1 excluded (" in plan.benchmark_version
+
+
+def test_stopping_is_refused_for_several_methods_and_for_blocks_of_everything(folder: Path) -> None:
+    study = folder / "study.yaml"
+    short = "  short: {agent: video_react, limits: {turns: 3}}\n"
+    _edit(study, "  react: {agent: video_react}\n", "  react: {agent: video_react}\n" + short)
+    _edit(study, "rule: {", "rule: {stopping: {block: 10}, ")
+
+    with pytest.raises(RequestError) as error:
+        freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+
+    assert "can stop early, found 2 methods (react, short)" in str(error.value)
+    assert "10 of 3 questions leave nothing to save" in str(error.value)

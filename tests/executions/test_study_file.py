@@ -226,3 +226,24 @@ def test_a_request_has_at_least_a_second(tmp_path: Path) -> None:
     assert _problems(tmp_path, _VALID + "timeout_s: 0.5\n") == [
         "study.yaml:8 timeout_s: must be greater than or equal to 1; found 0.5"
     ]
+
+
+def test_a_rule_of_stopping_needs_a_block_and_a_second_execution(tmp_path: Path) -> None:
+    taken = _read(tmp_path, _VALID + "rule: {stopping: {block: 50}}\n")
+    assert not len(taken.problems)
+    assert taken.sections.rule.stopping is not None
+    assert (taken.sections.rule.stopping.block, taken.sections.rule.stopping.alpha) == (50, 0.05)
+
+    assert [
+        text.partition(" ")[2]
+        for text in (
+            *_problems(tmp_path, _VALID + "rule: {stopping: {block: 9}}\n"),
+            *_problems(tmp_path, _VALID + "rule: {stopping: {alpha: 0.1}}\n"),
+            *_problems(tmp_path, _VALID + "rule: {stopping: {block: 50}}\nexecutions: 1\n"),
+        )
+    ] == [
+        "rule.stopping.block: must be greater than or equal to 10; found 9",
+        "rule.stopping: missing block; say after how many questions to look: {block: 50}",
+        "rule.stopping: the shift from K1 decides, and there is no second execution; set "
+        "executions: 2 or more, or remove it",
+    ]

@@ -187,3 +187,24 @@ def test_per_execution_keeps_what_each_execution_has() -> None:
     paired = pair(_table(change), Rule(primary=("accuracy",), population="per-execution"))
 
     assert paired.population.tolist() == [[True, False], [True, True], [True, True], [True, True]]
+
+
+def test_what_an_early_stop_left_out_is_a_step_of_its_own_and_no_failure() -> None:
+    def change(arm: str, k: int, q: int) -> dict[str, object]:
+        if (arm, k, q) == ("static", 1, 0):
+            return {**_failing(arm, k, q)(arm, k, q), "availability": "missing"}
+        stopped = _failing(arm, 2, 2, 3, status="not_run")(arm, k, q)
+        return {**stopped, "availability": "stopped"} if stopped else {}
+
+    paired = pair(_table(change), RULE)
+
+    assert [(s.step, s.n_before, s.n_after) for s in paired.steps] == [
+        ("video there in every cell", 4, 3),
+        ("not stopped early", 3, 1),
+        ("no failed cell", 1, 1),
+    ]
+    assert [loss.question_id for loss in paired.steps[1].lost] == ["q2", "q3"]
+    assert paired.steps[1].lost[0].cells == ("dynamic in K2: stopped", "static in K2: stopped")
+    assert not paired.failed.any()
+    by_execution = pair(_table(change), Rule(primary=("accuracy",), population="per-execution"))
+    assert by_execution.population.sum(axis=0).tolist() == [3, 2]

@@ -45,6 +45,13 @@ def _row(**given: object) -> dict[str, object]:
         _row(),
         _row(run_status="limit", answer_index=None, accuracy=0.0),
         _row(run_status="agent_error", score_status="not_judged", answer_index=None, accuracy=None),
+        _row(
+            availability="stopped",
+            run_status="not_run",
+            score_status="not_judged",
+            answer_index=None,
+            accuracy=None,
+        ),
         _row(trajectory_score=100.0, mc_rate=0.0, attempts=0, factors=None),
     ],
 )
@@ -82,6 +89,10 @@ def test_rows_that_runs_have_are_taken(row: dict[str, object]) -> None:
         (
             {"score_status": "judge_error"},
             "score_status is not scored in 1 rows that have an accuracy",
+        ),
+        (
+            {"availability": "stopped"},
+            "run_status is not not_run in 1 rows whose execution was stopped before them",
         ),
         ({"factors": "[1]"}, r"factors is no JSON object, first '\[1\]' in"),
         ({"attributes": "[" * 100_000}, "attributes is no JSON object, first "),

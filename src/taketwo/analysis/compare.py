@@ -19,7 +19,7 @@ from taketwo.analysis.comparison import (
     PairComparison,
 )
 from taketwo.analysis.denominators import means_of, population_of
-from taketwo.analysis.diagnostics import differential_missingness, not_known
+from taketwo.analysis.diagnostics import differential_missingness, not_known, stopped_early
 from taketwo.analysis.factors import factor_findings
 from taketwo.analysis.families import arm_pairs, departures, family
 from taketwo.analysis.intervals import Bootstrap, resample
@@ -98,6 +98,7 @@ def compare(
     paired = pair(outcomes, rule, missing=missing)
     factors = factors_of(outcomes.frame, paired.question_ids, by)
     how = Movements(level=rule.level, bootstrap=bootstrap, draws=draws, seed=seed)
+    unknown = not_known(len(paired.executions))
     compared = [
         _pair_comparison(
             replace(paired, baselines={method: baseline}), rule, method, how, factors, configuration
@@ -121,7 +122,7 @@ def compare(
             *departures(rule, missing),
             *(f"execution K{number} has not run" for number in paired.not_run),
         ),
-        not_known=not_known(len(paired.executions)),
+        not_known=" ".join(filter(None, (stopped_early(outcomes.frame), unknown))) or None,
     )
 
 

@@ -77,7 +77,8 @@ def _cell_count(paired: PairedOutcomes, frame: pl.DataFrame, arm: int, execution
         (pl.col("arm") == paired.arms[arm]) & (pl.col("execution") == paired.executions[execution])
     )
     there = (pl.col("availability") == "available").fill_null(value=False)
-    gone = pl.lit("video ") + pl.col("availability").fill_null("unknown")
+    state = pl.col("availability").fill_null("unknown")
+    gone = pl.when(state == "stopped").then(state).otherwise(pl.lit("video ") + state)
     statuses = rows.select(
         run=pl.when(there).then(pl.col("run_status").fill_null("not_run")).otherwise(gone),
         score=pl.when(there).then(pl.col("score_status").fill_null("not_judged")).otherwise(gone),

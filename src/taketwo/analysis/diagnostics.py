@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import polars as pl
 
 from taketwo.analysis.denominators import effect_bounds
 from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Sensitivity, Shift
@@ -15,7 +16,14 @@ from taketwo.executions.rule import Metric
 from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.stats.paired import discordant
 
-__all__ = ["differential_missingness", "few_clusters", "flags_of", "not_known", "runs_not_known"]
+__all__ = [
+    "differential_missingness",
+    "few_clusters",
+    "flags_of",
+    "not_known",
+    "runs_not_known",
+    "stopped_early",
+]
 
 
 def flags_of(
@@ -194,3 +202,23 @@ def runs_not_known(runs: Mapping[str, int]) -> str | None:
         f"{told} {', '.join(map(repr, single))} {'has' if len(single) == 1 else 'have'} one run: "
         "whether another would give the same is not known."
     )
+
+
+def stopped_early(frame: pl.DataFrame) -> str | None:
+    """Return what is to be known of executions that the rule stopped early, None without one.
+
+    `frame` are all rows of an outcomes table; the reason of a stop stands in its cells' `failure`.
+    """
+    told: list[str] = []
+    total = frame["question_id"].n_unique()
+    cells = frame.filter(pl.col("availability") == "stopped")
+    for execution in cells["execution"].unique().sort().to_list():
+        own = cells.filter(pl.col("execution") == execution)
+        reason = str(own["failure"].drop_nulls().min() or "not recorded").removeprefix("Stopped: ")
+        ran = total - own["question_id"].n_unique()
+        told.append(
+            f"K{execution} was stopped early, as the rule allows, after {ran} of {total} questions. "
+            "Fixed-sample p-values and intervals of its shift are optimistic, since it was looked at "
+            f"while it ran; the sequential statement is: {reason}."
+        )
+    return " ".join(told) or None

@@ -24,7 +24,7 @@ __all__ = [
 class CellCount:
     """Denominators of one arm in one execution, over all planned questions.
 
-    `n_present` counts questions whose video was there, `n_scored` cells with an accuracy.
+    `n_present` counts questions whose video was there and that an early stop left, `n_scored` cells with an accuracy.
     `worst_case` bounds the accuracy over the present questions of the population.
     """
 

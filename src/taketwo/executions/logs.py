@@ -22,6 +22,7 @@ from taketwo.executions.log_cells import cell_of, is_unreadable
 from taketwo.executions.log_json import Json, part, text, whole
 from taketwo.executions.log_zip import LogFile, open_log_file
 from taketwo.executions.plan import Plan
+from taketwo.executions.stopped import Stopped, stopped_in, with_stop
 from taketwo.executions.trajectory import RunStatus, Trajectory
 
 __all__ = [
@@ -189,7 +190,8 @@ def collect(
         for execution in executions or range(1, plan.executions + 1)
     }
     deaths = {execution: deaths_in(folder / f"K{execution}") for execution in logs}
-    return merge(plan, logs, read_unknown=read_unknown, deaths=deaths)
+    stops = {execution: stopped_in(folder / f"K{execution}", plan) for execution in logs}
+    return merge(plan, logs, read_unknown=read_unknown, deaths=deaths, stops=stops)
 
 
 def merge(
@@ -198,12 +200,14 @@ def merge(
     *,
     read_unknown: LogReader | None = None,
     deaths: Mapping[int, Sequence[Death]] | None = None,
+    stops: Mapping[int, Stopped | None] | None = None,
 ) -> tuple[Trajectory, ...]:
     """Return one trajectory per planned cell out of the attempts of each execution.
 
     The record of a cell is its first settled one. Where no attempt settled it, it is the last
     that ended in an error, and without that the cell is `not_run`, or `agent_error` where it is to
-    blame for `deaths` of the attempts' processes.
+    blame for `deaths` of the attempts' processes. Where the execution was stopped early (`stops`),
+    that is the reason of what did not run.
 
     Raises
     ------
@@ -221,6 +225,7 @@ def merge(
                 if _supersedes(trajectory, chosen.get(key)):
                     chosen[key] = trajectory
         died = deaths_by_cell((deaths or {}).get(execution, ()))
+        stop = (stops or {}).get(execution)
         for arm in plan.arms:
             for planned in plan.questions:
                 empty = Trajectory(
@@ -232,7 +237,7 @@ def merge(
                 found = chosen.pop(empty.sample_id, empty)
                 cell = replace(found, attempts=starts.get(empty.sample_id, 0))
                 own = died.get(empty.sample_id, ())
-                cells.append(blamed(cell, own, plan.rule.attempts) or cell)
+                cells.append(with_stop(blamed(cell, own, plan.rule.attempts) or cell, stop))
         foreign = [key for key, cell in chosen.items() if not is_unreadable(cell)]
         if foreign:
             raise ForeignLog(

@@ -10,6 +10,7 @@ from taketwo.executions.manifest_audit import audit_execution
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
 from taketwo.executions.manifest_record import (
     Attempt,
+    CellAvailability,
     CellIdentity,
     Finding,
     FixedPart,
@@ -17,7 +18,8 @@ from taketwo.executions.manifest_record import (
     Observed,
     read_manifest,
 )
-from taketwo.executions.plan import Availability, Plan
+from taketwo.executions.plan import Plan
+from taketwo.executions.stopped import is_stopped
 from taketwo.executions.trajectory import Trajectory
 
 __all__ = [
@@ -40,15 +42,19 @@ VIDEO_UNREADABLE = "VideoUnreadable"
 """Causes of a failure that are a loss of the video, not of the agent."""
 
 
-def availability_of(plan: Plan, trajectory: Trajectory) -> Availability:
-    """Return whether the cell's video was there when the cell ran, else when the plan was frozen."""
+def availability_of(plan: Plan, trajectory: Trajectory) -> CellAvailability:
+    """Return whether the cell's video was there when the cell ran, else when the plan was frozen.
+
+    A cell that its stopped execution did not run is `stopped` where the plan had its video.
+    """
     cause = None if trajectory.failure is None else trajectory.failure.cause
     if cause == VIDEO_MISSING:
         return "missing"
     if cause == VIDEO_UNREADABLE:
         return "unreadable"
     if trajectory.run_status == "not_run":
-        return plan.planned(trajectory.question_id).availability
+        planned = plan.planned(trajectory.question_id).availability
+        return "stopped" if planned == "available" and is_stopped(trajectory) else planned
     return "available"
 
 

@@ -27,6 +27,9 @@ __all__ = [
 
 FORMAT = "taketwo.manifest/1"
 
+CellAvailability = Availability | Literal["stopped"]
+"""Whether a video was there; `stopped` is a cell that its stopped execution did not run."""
+
 FindingKind = Literal["refusal", "drift", "flag", "unavailable"]
 
 
@@ -77,7 +80,7 @@ class CellIdentity:
     arm: str
     question_id: str
     run_status: str
-    availability: Availability
+    availability: CellAvailability
     log: str | None = None
     attempts: int = 0
     started: str | None = None

@@ -19,7 +19,7 @@ from taketwo.executions.located_yaml import Place
 from taketwo.executions.model_providers import provider_problem
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
 from taketwo.executions.prices import Prices, resolve_prices
-from taketwo.executions.rule import Rule
+from taketwo.executions.rule import Rule, Stopping
 from taketwo.executions.study_file import (
     ModelSection,
     ModelsSection,
@@ -91,6 +91,7 @@ def resolve_study(study_yaml: Path) -> ResolvedStudy:
     benchmark = _benchmark(study)
     if benchmark is not None and judge is None:
         _require_no_judge(study, benchmark)
+    _check_stopping(study, arms, benchmark)
     study.problems.raise_if_any()
     if benchmark is None:
         raise RequestError(f"{study_yaml}: the study names no benchmark")
@@ -199,4 +200,33 @@ def _rule(section: RuleSection) -> Rule:
         missing=section.missing,
         margins={str(name): margin for name, margin in section.margins.items()},
         attempts=section.attempts,
+        stopping=_stopping(section),
     )
+
+
+def _stopping(section: RuleSection) -> Stopping | None:
+    found = section.stopping
+    if found is None or found.block is None:
+        return None
+    return Stopping(block=found.block, alpha=found.alpha)
+
+
+def _check_stopping(
+    study: StudyFile, arms: Sequence[ArmDraft], benchmark: Benchmark | None
+) -> None:
+    stopping = _stopping(study.sections.rule)
+    if stopping is None:
+        return
+    methods = [arm.name for arm in arms if arm.baseline is not None]
+    if len(methods) > 1:
+        study.problems.add(
+            ("rule", "stopping"),
+            f"one method with one baseline can stop early, found {len(methods)} methods "
+            f"({', '.join(methods[:5])}); make a study of each, or remove it",
+        )
+    if benchmark is not None and stopping.block >= len(benchmark.questions):
+        study.problems.add(
+            ("rule", "stopping", "block"),
+            f"{stopping.block} of {len(benchmark.questions)} questions leave nothing to save; "
+            "choose smaller blocks",
+        )

@@ -8,8 +8,19 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from taketwo.benchmarks.canonical import JsonValue
+from taketwo.errors import RuleMismatch
 
-__all__ = ["METRICS", "MOST", "ClusterBy", "Metric", "Missing", "Population", "Rule"]
+__all__ = [
+    "LEAST_BLOCK",
+    "METRICS",
+    "MOST",
+    "ClusterBy",
+    "Metric",
+    "Missing",
+    "Population",
+    "Rule",
+    "Stopping",
+]
 
 Metric = Literal[
     "accuracy",
@@ -45,6 +56,32 @@ ClusterBy = Literal["video", "question"]
 Population = Literal["matched", "per-execution"]
 Missing = Literal["refuse", "as-wrong", "drop-question"]
 
+LEAST_BLOCK = 10
+"""Questions between two looks at a re-execution, at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopping:
+    """When a re-execution may stop early: looked at after every `block` questions, on accuracy.
+
+    `alpha` is the chance that one re-execution ever stops where no effect has moved since K1.
+
+    Raises
+    ------
+    RuleMismatch
+        If a block has fewer than 10 questions, or alpha is not between 0 and 1.
+    """
+
+    block: int
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.block < LEAST_BLOCK or not 0 < self.alpha < 1:
+            raise RuleMismatch(
+                f"stopping takes blocks of {LEAST_BLOCK} questions at least and an alpha between "
+                f"0 and 1, found block {self.block}, alpha {self.alpha:g}"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
@@ -55,7 +92,8 @@ class Rule:
     video was present in every cell). `missing` says what a failed cell of a present question is:
     a reason to refuse, a wrong answer, or a reason to drop the question from all cells. `margins`
     are equivalence margins by metric, in the metric's unit (accuracy: 0 to 1). `attempts` is how
-    often a cell that ended in an error may be started in all.
+    often a cell that ended in an error may be started in all. `stopping` lets re-executions stop
+    early; without it they run completely.
     """
 
     primary: tuple[Metric, ...] = (
@@ -71,10 +109,11 @@ class Rule:
     missing: Missing = "refuse"
     margins: Mapping[str, float] = field(default_factory=dict[str, float])
     attempts: int = 3
+    stopping: Stopping | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the rule as it stands in a plan."""
-        return {
+        record: dict[str, JsonValue] = {
             "primary": list(self.primary),
             "level": self.level,
             "cluster": self.cluster,
@@ -83,10 +122,17 @@ class Rule:
             "margins": dict(self.margins),
             "attempts": self.attempts,
         }
+        if self.stopping is not None:  # left out otherwise: older plans keep their hash
+            record["stopping"] = {"block": self.stopping.block, "alpha": self.stopping.alpha}
+        return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, JsonValue]) -> Rule:
         """Read what `to_json` wrote."""
         values = dict(record)
         values["primary"] = tuple(cast("list[str]", values["primary"]))
-        return cls(**values)  # pyright: ignore[reportArgumentType] written by to_json
+        stopping = cast("dict[str, int] | None", values.pop("stopping", None))
+        return cls(
+            stopping=None if stopping is None else Stopping(**stopping),
+            **values,  # pyright: ignore[reportArgumentType] written by to_json
+        )

@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from taketwo.errors import HarnessError, RequestError
@@ -24,6 +25,7 @@ from taketwo.executions.manifest import Manifest, build_manifest
 from taketwo.executions.plan import Plan, PlannedQuestion, read_plan
 from taketwo.executions.progress import Progress, ProgressCount
 from taketwo.executions.schedule import cell_order
+from taketwo.executions.stopped import Decide, blocks_of, is_stopped, stopped_in, write_stopped
 from taketwo.executions.trajectory import RunStatus, Trajectory
 from taketwo.executions.unchanged import check_unchanged
 
@@ -47,6 +49,7 @@ def run_study(
     on_progress: Callable[[Progress], None] | None = None,
     retry_errors: bool = False,
     plugins: Sequence[str] = (),
+    decide: Decide | None = None,
 ) -> StudyRun:
     """Run or resume all executions of the study in `folder`.
 
@@ -60,6 +63,9 @@ def run_study(
         Also run again what ended as `agent_error` or `media_error`.
     plugins
         Modules to import in the running process, so that their models and agents are known.
+    decide
+        Asked after every block of a re-execution, where the rule has `stopping`, whether it stops;
+        without it every execution runs completely. K1 always does, for the shift from it decides.
 
     Raises
     ------
@@ -82,8 +88,10 @@ def run_study(
         for execution in range(1, plan.executions + 1):
             attempt_files(folder / f"K{execution}")
             require_listed_logs(folder / f"K{execution}")
-        manifests = tuple(
-            run_execution(
+        manifests: list[Manifest] = []
+        for execution in range(1, plan.executions + 1):
+            run = partial(
+                run_execution,
                 folder,
                 plan,
                 execution,
@@ -94,10 +102,32 @@ def run_study(
                 plugins=plugins,
                 lock=lock,
             )
-            for execution in range(1, plan.executions + 1)
-        )
+            may_stop = plan.rule.stopping is not None and execution > 1
+            if decide is not None and may_stop:
+                manifests.append(_run_by_blocks(run, folder, plan, execution, decide))
+            else:
+                manifests.append(run())
         trajectories = collect(folder, plan, read_unknown=read_any_log)
-    return StudyRun(plan=plan, trajectories=trajectories, manifests=manifests)
+    return StudyRun(plan=plan, trajectories=trajectories, manifests=tuple(manifests))
+
+
+def _run_by_blocks(
+    run: Callable[..., Manifest], folder: Path, plan: Plan, execution: int, decide: Decide
+) -> Manifest:
+    """Run an execution block by block until `decide` stops it, or it has been stopped before."""
+    place = folder / f"K{execution}"
+    if stopped_in(place, plan) is not None:
+        return run()
+    *blocks, last = blocks_of(plan, execution)
+    seen: list[str] = []
+    for number, block in enumerate(blocks, start=1):
+        seen += block
+        run(only=seen)
+        stopped = decide(execution, number)
+        if stopped is not None:
+            write_stopped(stopped, place, plan)
+            return run()
+    return run(only=[*seen, *last])
 
 
 def run_execution(
@@ -110,11 +140,13 @@ def run_execution(
     retry_errors: bool = False,
     plugins: Sequence[str] = (),
     lock: int | None = None,
+    only: Collection[str] | None = None,
 ) -> Manifest:
     """Run what is left of one execution, and write its manifest.
 
     `located` are the plan's questions as `check_unchanged` found them just now. `lock` is a
-    file descriptor that the attempt's process holds open.
+    file descriptor that the attempt's process holds open. `only` are the ids of the questions to
+    run, all by default.
 
     One attempt runs it all, unless its process dies. Then another goes on with the cells that were
     not in it, and each that was in it gets an attempt of its own.
@@ -131,6 +163,8 @@ def run_execution(
     settle_attempts(place)
     so_far = _records(folder, plan, execution)
     wanted = cells_to_run(folder, plan, execution, retry_errors=retry_errors, so_far=so_far)
+    if only is not None:
+        wanted = tuple(cell for cell in wanted if cell.partition(":")[2] in only)
     if wanted:
         count = ProgressCount(plan, execution, so_far)
         count.start(len(wanted))
@@ -155,7 +189,7 @@ def cells_to_run(
 ) -> tuple[str, ...]:
     """Return the sample ids that a start of `run` would run now, in the order of their start.
 
-    These are the cells that no attempt finished, those that ended as `provider_error` and, with
+    These are the cells that no attempt finished (unless the execution was stopped early), those that ended as `provider_error` and, with
     `retry_errors`, as `agent_error` or `media_error`, each at most `rule.attempts` times in all,
     deaths of a process that ran it included.
     """
@@ -170,6 +204,8 @@ def cells_to_run(
     wanted: list[str] = []
     for cell in cell_order(plan, execution):
         record = by_id[cell.sample_id]
+        if is_stopped(record):
+            continue
         times = failed.get(cell.sample_id, 0) + len(died.get(cell.sample_id, ()))
         may_retry = times < plan.rule.attempts
         if record.run_status == "not_run" or (record.run_status in again and may_retry):

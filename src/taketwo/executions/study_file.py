@@ -12,8 +12,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.located_yaml import LocatedYaml, Problems, read_located_yaml
+from taketwo.executions.log_json import part
 from taketwo.executions.plan import ModelSpec, Sampling
-from taketwo.executions.rule import MOST, ClusterBy, Metric, Missing, Population
+from taketwo.executions.rule import LEAST_BLOCK, MOST, ClusterBy, Metric, Missing, Population
 from taketwo.executions.sections import Section, sections_of
 from taketwo.tools.budget import Limits
 
@@ -29,6 +30,7 @@ __all__ = [
     "PricesSection",
     "RuleSection",
     "SamplingSection",
+    "StoppingSection",
     "StudyFile",
     "StudySections",
     "read_study_file",
@@ -178,6 +180,13 @@ class PricesSection(Section):
 Margin = Annotated[float, Field(gt=0)]
 
 
+class StoppingSection(Section):
+    """When a re-execution may stop early; looked at after every `block` questions, on accuracy."""
+
+    block: int | None = Field(default=None, ge=LEAST_BLOCK)
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+
+
 class RuleSection(Section):
     """What is tested and how; the defaults are those of `Rule`."""
 
@@ -190,6 +199,7 @@ class RuleSection(Section):
     missing: Missing = "refuse"
     margins: dict[Metric, Margin] = Field(default_factory=dict[Metric, Margin])
     attempts: int = Field(default=3, ge=1, le=20)
+    stopping: StoppingSection | None = None
 
 
 class StudySections(Section):
@@ -256,6 +266,7 @@ def _require(source: LocatedYaml, sections: StudySections, problems: Problems) -
     if len(set(sections.rule.primary)) < len(sections.rule.primary):
         problems.add(("rule", "primary"), f"a metric is named twice: {sections.rule.primary}")
     _check_margins(sections.rule, problems)
+    _check_stopping(source, sections, problems)
 
 
 def _check_margins(rule: RuleSection, problems: Problems) -> None:
@@ -274,3 +285,17 @@ def _check_margins(rule: RuleSection, problems: Problems) -> None:
                 f"{metric!r} is not primary, and only primary metrics are tested; add it to "
                 f"rule.primary ({', '.join(rule.primary)}) or remove the margin",
             )
+
+
+def _check_stopping(source: LocatedYaml, sections: StudySections, problems: Problems) -> None:
+    rule = part(source.data, "rule")
+    if isinstance(rule.get("stopping"), dict) and "block" not in part(rule, "stopping"):
+        problems.add(
+            ("rule", "stopping"), "missing block; say after how many questions to look: {block: 50}"
+        )
+    if sections.rule.stopping is not None and sections.executions < 2:
+        problems.add(
+            ("rule", "stopping"),
+            "the shift from K1 decides, and there is no second execution; set executions: 2 or "
+            "more, or remove it",
+        )

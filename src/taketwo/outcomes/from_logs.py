@@ -14,6 +14,7 @@ from taketwo.executions.deaths import deaths_in
 from taketwo.executions.logs import LogReader, merge, read_header
 from taketwo.executions.manifest import Manifest, build_manifest
 from taketwo.executions.plan import Plan, read_plan
+from taketwo.executions.stopped import stopped_in
 from taketwo.executions.trajectory import Trajectory
 from taketwo.outcomes.build import outcomes_of
 from taketwo.outcomes.table import Outcomes
@@ -106,7 +107,14 @@ def _cells_of(
     by_execution: Mapping[int, Sequence[Path]] = {execution: logs}
     folders = dict.fromkeys(log.parent for log in logs)
     died = [death for folder in folders for death in deaths_in(folder)]
-    merged = merge(plan, by_execution, read_unknown=read_unknown, deaths={execution: died})
+    stop = next((found for place in folders if (found := stopped_in(place, plan))), None)
+    merged = merge(
+        plan,
+        by_execution,
+        read_unknown=read_unknown,
+        deaths={execution: died},
+        stops={execution: stop},
+    )
     return [cell for cell in merged if cell.execution == execution]
 
 

@@ -45,7 +45,7 @@ class PairedOutcomes:
     `values` holds Q x A x K numbers by metric, NaN where a cell has none, after the treatment of
     failed cells. `population` is Q x K: whether the question counts in that execution. `eligible` is
     the same before the treatment of failed cells. `observed` is the accuracy before it. `present` is
-    Q x A x K: the video was there; `failed` marks present cells without an accuracy. `is_judged` is
+    Q x A x K: the video was there, and its execution was not stopped before; `failed` marks present cells without an accuracy. `is_judged` is
     whether any answer has been judged, `not_run` the executions of which nothing has run.
     """
 
@@ -73,7 +73,8 @@ def pair(outcomes: Outcomes, rule: Rule, *, missing: Missing | None = None) -> P
     population and is listed. A failed cell of a present question is treated by `missing` (the
     rule's, unless another is given): `refuse` raises; `drop-question` takes the question out of all
     cells; `as-wrong` counts a failed run as 0, while a failed judgement still takes the question
-    out, since nobody knows that it was wrong. An execution of which no cell has run is left out.
+    out, since nobody knows that it was wrong. A cell that was not run because its execution was
+    stopped early is neither gone nor failed: its question leaves in a step of its own. An execution of which no cell has run is left out.
 
     Raises
     ------
@@ -87,6 +88,7 @@ def pair(outcomes: Outcomes, rule: Rule, *, missing: Missing | None = None) -> P
     availability = grid.texts(frame["availability"], absent="no row")
     cause = grid.texts(frame["cause"])
     present = availability == "available"
+    stopped = availability == "stopped"
     values: dict[Metric, NDArray[np.float64]] = {
         metric: grid.numbers(frame[metric]) for metric in METRICS
     }
@@ -107,7 +109,7 @@ def pair(outcomes: Outcomes, rule: Rule, *, missing: Missing | None = None) -> P
         values["accuracy"] = np.where(wrong & is_judged, 0.0, observed)
     population = eligible & ~losing.any(axis=(1, 2))[:, None]
     steps = (
-        _step("video there in every cell", grid, ~present, availability, None, eligible),
+        *_steps_before_failures(grid, present, stopped, availability, rule),
         _step("no failed cell", grid, losing, cause, eligible, population),
     )
     if not population.any():
@@ -138,6 +140,21 @@ def _eligible(present: NDArray[np.bool_], rule: Rule) -> NDArray[np.bool_]:
         return by_execution
     everywhere: NDArray[np.bool_] = np.logical_and.reduce(by_execution, axis=1)
     return np.repeat(everywhere[:, None], present.shape[2], axis=1)
+
+
+def _steps_before_failures(
+    grid: Grid,
+    present: NDArray[np.bool_],
+    stopped: NDArray[np.bool_],
+    availability: NDArray[np.str_],
+    rule: Rule,
+) -> tuple[LossStep, ...]:
+    """Return what gone videos cost, then, where an execution was stopped, what that cost."""
+    there, eligible = _eligible(present | stopped, rule), _eligible(present, rule)
+    gone = _step("video there in every cell", grid, ~(present | stopped), availability, None, there)
+    if not stopped.any():
+        return (gone,)
+    return (gone, _step("not stopped early", grid, stopped, availability, there, eligible))
 
 
 def _step(

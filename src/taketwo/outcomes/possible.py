@@ -18,7 +18,7 @@ from taketwo.scores.judgements import ScoreStatus
 
 __all__ = ["require_numbers", "require_planned", "require_possible"]
 
-_AVAILABILITY = ("available", "missing", "unreadable")
+_AVAILABILITY = ("available", "missing", "unreadable", "stopped")
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _UNANSWERED = ("abstained", "unparsed", "limit")
 _KEY = ("arm", "execution", "question_id")
@@ -178,6 +178,11 @@ def _contradictions() -> Iterator[_Fault]:
         where=(failed | unanswered) & pl.col("answer_index").is_not_null(),
         shown="run_status",
         message="says that there is no answer in {n} rows with an answer_index",
+    )
+    yield _Fault(
+        where=(pl.col("availability") == "stopped") & (pl.col("run_status") != "not_run"),
+        shown="run_status",
+        message="is not not_run in {n} rows whose execution was stopped before them",
     )
     yield _Fault(
         where=has_value & (pl.col("score_status") != "scored"),

@@ -48,7 +48,9 @@ COLUMNS: tuple[Column, ...] = (
     _column("execution", pl.Int32(), "", "number of the execution, from 1"),
     _column("question_id", pl.String(), "", "id of the question, unique in the benchmark"),
     _column("video_id", pl.String(), "", "the data set's video id; the cluster"),
-    _column("availability", pl.String(), "", "available, missing or unreadable in that execution"),
+    _column(
+        "availability", pl.String(), "", "available, missing, unreadable or stopped (not run) there"
+    ),
     _column("run_status", pl.String(), "", "what the cell ended as"),
     _column("score_status", pl.String(), "", "what judging made of its answer"),
     _column("forced", pl.Boolean(), "", "the answer was given because a budget ran out"),

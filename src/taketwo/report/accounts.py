@@ -75,6 +75,7 @@ def denominators_table(comparison: Comparison) -> Table:
         for status in cast("tuple[RunStatus, ...]", get_args(RunStatus))
         if any(cell.run_statuses.get(status, 0) for cell in cells)
     ]
+    shown = [*statuses, *(["stopped"] if any("stopped" in c.run_statuses for c in cells) else [])]
     rows: list[list[Cell | str]] = []
     records: list[Record] = []
     for cell in cells:
@@ -90,7 +91,7 @@ def denominators_table(comparison: Comparison) -> Table:
                     detail=forced if status == "answered" else "",
                     tone="" if cell.run_statuses.get(status, 0) else "quiet",
                 )
-                for status in statuses
+                for status in shown
             ),
             _bounds(cell.worst_case),
         ])
@@ -102,7 +103,7 @@ def denominators_table(comparison: Comparison) -> Table:
             "n_scored": cell.n_scored,
             "n_failed": cell.n_failed,
             "forced": cell.forced,
-            **{status: cell.run_statuses.get(status, 0) for status in statuses},
+            **{status: cell.run_statuses.get(status, 0) for status in shown},
             **{f"score_{name}": number for name, number in cell.score_statuses.items()},
             "accuracy_if_failed_wrong": None if cell.worst_case is None else cell.worst_case.low,
             "accuracy_if_failed_right": None if cell.worst_case is None else cell.worst_case.high,
@@ -115,7 +116,7 @@ def denominators_table(comparison: Comparison) -> Table:
             Column(heading="Scored / planned", is_number=True),
             Column(heading="Video present", is_number=True),
             Column(heading="Failed", is_number=True),
-            *(Column(heading=status.replace("_", " "), is_number=True) for status in statuses),
+            *(Column(heading=status.replace("_", " "), is_number=True) for status in shown),
             Column(heading="Worst-case accuracy", is_number=True),
         ),
         rows=rows_of(rows),
@@ -123,6 +124,12 @@ def denominators_table(comparison: Comparison) -> Table:
             "Abstained, unparsed and limit count as wrong answers; errors are never scored as "
             "wrong. The worst-case bounds say where the accuracy would lie if every failed cell had "
             "been wrong, or right."
+            + (
+                " Stopped cells were not run, because the rule let their execution stop early; "
+                "they are neither failed nor counted as present."
+                if "stopped" in shown
+                else ""
+            )
         ),
         records=tuple(records),
     )
@@ -199,6 +206,7 @@ def failures_table(outcomes: Outcomes) -> Table | None:
     failed = (
         outcomes.frame
         .filter(pl.col("failure").is_not_null() & (pl.col("failure") != ""))
+        .filter((pl.col("availability") != "stopped").fill_null(value=True))
         .with_columns(pl.col("failure").str.slice(0, 160).alias("cause"))
         .group_by("arm", "execution", "run_status", "cause")
         .agg(pl.len().alias("cells"), pl.col("question_id").min().alias("first"))

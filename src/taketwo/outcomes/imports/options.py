@@ -42,12 +42,18 @@ class ColumnSpec:
         for at in (index for index, letter in enumerate(written) if letter == ":"):
             if written[:at] in columns:
                 try:
-                    return cls(column=written[:at], pattern=re.compile(written[at + 1 :]))
+                    pattern = re.compile(written[at + 1 :])
                 except re.error as error:
                     raise RequestError(
                         f"--{role} {written!r}: {written[at + 1 :]!r} is no regular expression "
                         f"({error})"
                     ) from error
+                if not pattern.groups:
+                    raise RequestError(
+                        f"--{role} {written!r}: the expression has no group; put what is meant in "
+                        "parentheses, for example 'item_id:^(.*?)__'"
+                    )
+                return cls(column=written[:at], pattern=pattern)
         raise UnknownName.among(f"column for --{role}", written, columns)
 
     def value_of(self, text: str) -> str | None:

@@ -7,6 +7,8 @@ number is for its author to do.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 
 from taketwo.errors import InvalidResults
@@ -55,6 +57,14 @@ STATUS_WORDS: Mapping[str, Status] = {
 }
 """Without regard to case; blanks and hyphens count as underscores."""
 
+LARGEST = 1e100
+"""Scores beyond this overflow when they are squared."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,400}")
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)"
+)
+
 _EMPTY = {"", "na", "n/a", "null", "none"}
 
 
@@ -74,22 +84,41 @@ def score_of(value: object, place: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, (bool, int, float)):
-        return float(value)
+        return _exact(value, place)
     if isinstance(value, str):
         word = value.strip().lower()
         if word in _EMPTY:
             return None
         if word in SCORE_WORDS:
             return SCORE_WORDS[word]
-        try:
-            return float(word)
-        except ValueError:
-            pass
+        if _WHOLE.fullmatch(word):
+            return _exact(int(word), place)
+        if _NUMBER.fullmatch(word):
+            return _exact(float(word), place)
     raise InvalidResults(
         f"{place}: score {_shown(value)} is neither a number nor one of the words "
         f"{', '.join(sorted(SCORE_WORDS))}; map it to a number before the audit, or leave this "
         "metric out with --primary"
     )
+
+
+def _exact(value: float, place: str) -> float:
+    """Return `value` as a float; refuse one that a float does not hold, or that cannot be squared."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if isinstance(value, int) and (math.isinf(number) or int(number) != value):
+        raise InvalidResults(
+            f"{place}: the whole number {_shown(value)} is beyond what can be computed with exactly "
+            "(2**53); subtract a constant from the metric, or give it in a larger unit"
+        )
+    if math.isfinite(number) and abs(number) > LARGEST:
+        raise InvalidResults(
+            f"{place}: score {_shown(value)} is too large to compute with (over {LARGEST:g}); give "
+            "the metric in a larger unit"
+        )
+    return number
 
 
 def _shown(value: object) -> str:
