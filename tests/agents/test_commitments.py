@@ -57,8 +57,8 @@ def at_length(unit: str, length: int) -> str:
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_a_million_characters_take_time_in_proportion(unit: str) -> None:
-    text = at_length(unit, 1_000_000)
+def test_long_texts_take_time_in_proportion(unit: str) -> None:
+    text = at_length(unit, 100_000)
     one_pass = seconds(lambda: sum(character == "x" for character in text))
 
     def read() -> None:
