@@ -201,7 +201,9 @@ def test_a_column_that_is_not_there_gets_near_names(tmp_path: Path) -> None:
         read(table, score="scor")
     with pytest.raises(RequestError, match="is no regular expression"):
         read(table, cluster="item_id:(")
-    with pytest.raises(InvalidResults, match=r"row 1: --cluster 'item_id:\^\(v\)' does not match 'q1'"):
+    with pytest.raises(
+        InvalidResults, match=r"row 1: --cluster 'item_id:\^\(v\)' does not match 'q1'"
+    ):
         read(table, cluster="item_id:^(v)")
 
 
