@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
-from taketwo.analysis.planning import planning_text
+from taketwo.analysis.comparison import Comparison
+from taketwo.analysis.planning import planning_text, purchase_for
+from taketwo.errors import InvalidResults, RequestError
 from taketwo.study import Planned, plan
 
-__all__ = ["command", "plan_text"]
+__all__ = ["budget_text", "command", "plan_text"]
 
 
 def plan_text(planned: Planned) -> str:
@@ -43,10 +45,56 @@ def plan_text(planned: Planned) -> str:
     return "\n".join(lines)
 
 
+def budget_text(folder: Path, budget: float) -> str:
+    """Return what `budget` cells an arm buy best, by the variation that the study measured.
+
+    Raises
+    ------
+    RequestError
+        If the study in `folder` was not compared yet, or has one execution only.
+    """
+    path = folder / "comparison.json"
+    if not path.is_file():
+        raise RequestError(
+            f"{path}: a budget is split by what executions varied by, and this study was not "
+            f"compared yet; run two executions and: taketwo compare {folder}"
+        )
+    try:
+        comparison = Comparison.from_json(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError) as error:
+        raise InvalidResults(f"{path}: not a readable comparison ({error})") from error
+    lines: list[str] = []
+    for pair in comparison.comparisons:
+        metric = pair.metrics.get("accuracy")
+        if metric is None or metric.variation is None:
+            continue
+        try:
+            found = purchase_for(metric.variation.components, budget)
+        except ValueError as error:
+            raise RequestError(f"{path}: {pair.method} against {pair.baseline}: {error}") from error
+        lines.append(
+            f"{budget:g} cells an arm buy best, for {pair.method} against {pair.baseline}: "
+            f"{found.executions} executions of {found.questions} questions (standard error of the "
+            f"average effect {100 * found.se:.1f} points; by the variation of "
+            f"{len(comparison.executions)} executions, which is rough below five)"
+        )
+    if not lines:
+        raise RequestError(
+            f"{path}: no accuracy that varied over executions; a budget needs two executions"
+        )
+    return "\n".join(lines)
+
+
 @click.command("plan")
 @click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=2),
+    help="Cells an arm that could be paid; says how many executions of how many questions they buy "
+    "best, by what this study's executions varied by so far.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-def command(study: Path, as_json: bool) -> None:
+def command(study: Path, budget: float | None, as_json: bool) -> None:
     """See what a study would run, what it would cost and what it could detect.
 
     STUDY is a study folder or its YAML file. The plan is frozen into plan.json on the first call;
@@ -60,7 +108,7 @@ def command(study: Path, as_json: bool) -> None:
 
     \b
     Example
-      taketwo plan studies/march.yaml
+      taketwo plan studies/march.yaml --budget 2000
     """
     planned = plan(study)
     if as_json:
@@ -73,3 +121,6 @@ def command(study: Path, as_json: bool) -> None:
         click.echo(json.dumps(record, indent=1))
     else:
         click.echo(plan_text(planned))
+        if budget is not None:
+            click.echo("")
+            click.echo(budget_text(planned.folder, budget))
