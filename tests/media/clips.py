@@ -7,9 +7,11 @@ predict. The truth comes from decoding a file from front to back, with no index 
 
 from __future__ import annotations
 
+import os
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -193,6 +195,24 @@ def barcode(image: NDArray[np.uint8]) -> int:
     return number if number ^ complement == (1 << CELLS) - 1 else -1
 
 
+@contextmanager
+def scheduled_as_before() -> Iterator[None]:
+    """Undo what SVT-AV1 does as root: it makes the calling process a real-time one, for good.
+
+    Whatever runs later in that process then keeps every ordinary thread from its core; two of them
+    bring a machine with two cores to a stop.
+    """
+    if not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, parameter)
+
+
+@scheduled_as_before()
 def write(clip: Clip, folder: Path) -> Path:
     """Encode a clip and return its path."""
     path = folder / clip.name

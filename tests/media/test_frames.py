@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -230,3 +231,9 @@ def test_a_landing_too_late_is_repeated_from_an_earlier_point(
 
     assert found == [15, 30, 75]
     assert len(asked) > 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="asks the scheduler of Linux")
+@pytest.mark.usefixtures("clips")
+def test_making_clips_leaves_the_process_scheduled_as_others_are() -> None:
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
