@@ -154,7 +154,7 @@ def make_plan(video: Path, cells: int) -> Plan:
         },
         sampling={"orchestrator": Sampling(temperature=0.5)},
         limits=spec.limits_for(options),
-        tools=spec.tools(options),
+        tools=tuple(tool.name for tool in spec.tools(options)),
         prompts={},
         tools_sha256="",
     )

@@ -29,7 +29,7 @@ def test_every_agent_says_what_it_needs(name: str) -> None:
 
     assert spec.summary.endswith(".")
     assert "orchestrator" in spec.roles_for(options)
-    assert set(spec.tools(options)) <= set(TOOLS)
+    assert {tool.name for tool in spec.tools(options)} <= set(TOOLS)
     assert set(spec.prompts(options)) <= {"orchestrator", "observer"}
     assert all(len(text) > 200 for text in spec.prompts(options).values())
     assert callable(spec.build(options))

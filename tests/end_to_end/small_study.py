@@ -73,7 +73,7 @@ def make_arm(
         models=model,
         sampling={role: Sampling(temperature=0.5) for role in model if role != "transcriber"},
         limits=spec.limits_for(options).tightened_by(limits),
-        tools=spec.tools(options),
+        tools=tuple(tool.name for tool in spec.tools(options)),
         prompts=prompt_hashes(spec, options),
         tools_sha256=tools_sha256(spec.tools(options)),
         factors={"agent": agent},

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from inspect_ai.model import ChatMessageUser, Content, ContentText
 from pydantic import BaseModel, ConfigDict, Field
 
+from taketwo.agents.agent_spec import AgentSpec
 from taketwo.agents.answer import Answer, parse_answer
 from taketwo.agents.prompt_text import filled, template
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.media.sampling import times_by_count
 from taketwo.tools.budget import BudgetExhausted, Limits
 from taketwo.tools.fencing import fence, question_block, video_length_line
+from taketwo.tools.role_model import ModelRole
 from taketwo.tools.sent_media import image_content
 from taketwo.tools.toolbox import Toolbox
 from taketwo.tools.transcribe_speech import transcript_lines
 from taketwo.tools.video_tool import Resolution, max_side_of
 
-__all__ = ["SINGLE_TURN_LIMITS", "SingleTurn", "SingleTurnOptions", "single_turn_prompts"]
+__all__ = ["SINGLE_TURN_LIMITS", "SPEC", "SingleTurn", "SingleTurnOptions", "single_turn_prompts"]
 
 SINGLE_TURN_LIMITS = Limits(turns=1)
 _MAX_TRANSCRIPT = 48_000
@@ -99,3 +102,21 @@ async def _speech(toolbox: Toolbox) -> str:
         toolbox.note(f"transcript cut: {shown} of {len(lines)} segments")
         text += f"\nThe transcript was cut: {shown} of {len(lines)} segments are shown."
     return text
+
+
+def _roles(options: BaseModel) -> tuple[ModelRole, ...]:
+    wants_speech = cast("SingleTurnOptions", options).transcript
+    return ("orchestrator", "transcriber") if wants_speech else ("orchestrator",)
+
+
+SPEC = AgentSpec(
+    name="single_turn",
+    summary="One model sees evenly spread frames, and the speech if wanted, and answers once.",
+    roles=("orchestrator",),
+    roles_of=_roles,
+    options=SingleTurnOptions,
+    limits=SINGLE_TURN_LIMITS,
+    tools_of=lambda _: (),
+    prompts_of=lambda _: single_turn_prompts(),
+    build_from=lambda options: SingleTurn(options=cast("SingleTurnOptions", options)),
+)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, ModelOutput
 from pydantic import BaseModel, ConfigDict, Field
 
+from taketwo.agents.agent_spec import AgentSpec
 from taketwo.agents.answer import Answer, parse_answer
 from taketwo.agents.prompt_text import answer_form, filled, template
 from taketwo.benchmarks.question import VisibleQuestion
@@ -22,6 +24,7 @@ from taketwo.tools.fencing import question_block, video_length_line
 from taketwo.tools.toolbox import Toolbox, ToolSettings
 
 __all__ = [
+    "SPEC",
     "VIDEO_REACT_LIMITS",
     "VIDEO_REACT_TOOLS",
     "VideoReact",
@@ -180,3 +183,21 @@ class _Run:
 
     def _ask(self, text: str) -> None:
         self._messages.append(ChatMessageUser(content=text))
+
+
+def _limits(options: BaseModel) -> Limits:
+    chosen = cast("VideoReactOptions", options)
+    return Limits(turns=chosen.max_turns, visible_calls=chosen.max_calls)
+
+
+SPEC = AgentSpec(
+    name="video_react",
+    summary="A planner that sees no pixels calls an observer and the transcript in turns.",
+    roles=("orchestrator", "observer", "transcriber"),
+    options=VideoReactOptions,
+    limits=VIDEO_REACT_LIMITS,
+    limits_of=_limits,
+    tools_of=lambda _: VIDEO_REACT_TOOLS,
+    prompts_of=lambda _: video_react_prompts(),
+    build_from=lambda options: VideoReact(options=cast("VideoReactOptions", options)),
+)

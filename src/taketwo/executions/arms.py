@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
-from taketwo.agents.catalog import AgentSpec, agent_spec
+from taketwo.agents.agent_spec import AgentSpec
+from taketwo.agents.catalog import agent_spec
+from taketwo.agents.preset import Preset
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RequestError
 from taketwo.executions.baselines import WrittenArm, baselines_of
@@ -18,6 +20,7 @@ from taketwo.executions.plan import ModelRole, ModelSpec, Sampling
 from taketwo.executions.study_file import (
     ArmSection,
     ModelSection,
+    SamplingSection,
     StudyFile,
     StudySections,
 )
@@ -60,6 +63,8 @@ def resolve_arms(study: StudyFile) -> tuple[ArmDraft, ...]:
     role; then the study's shared one. An arm's shared sampling thus never reaches the observer and
     the transcriber, which are instruments and stay the same in all arms unless an arm names them.
     *Limits*: the smallest of the agent's own, the study's and the arm's.
+    *Preset*: what it says of options, models and sampling goes before the study's and after the
+    arm's own; its limits are one more limit.
     """
     sections, problems = study.sections, study.problems
     written = [*_written_arms(sections, problems), *_matrix_arms(study)]
@@ -139,11 +144,14 @@ def _draft(
     except RequestError as error:
         problems.add((*arm.place, "agent"), str(error))
         return None
-    options = _options(arm, spec, problems)
+    preset = _preset(arm, spec, problems)
+    if preset is None:
+        return None
+    options = _options(arm, spec, preset, study, problems)
     if options is None:
         return None
     roles = spec.roles_for(options)
-    models = _models(arm, spec.name, roles, study, problems)
+    models = _models(arm, spec.name, roles, preset, study, problems)
     if len(models) < len(roles):
         return None
     return ArmDraft(
@@ -152,18 +160,36 @@ def _draft(
         spec=spec,
         options=options,
         models=models,
-        sampling={role: _sampling(role, arm.section, study) for role in roles},
+        sampling={role: _sampling(role, arm.section, study, preset) for role in roles},
         limits=spec
         .limits_for(options)
+        .tightened_by(preset.limits)
         .tightened_by(study.limits.limits())
         .tightened_by(arm.section.limits.limits()),
         factors=arm.factors,
     )
 
 
-def _options(arm: WrittenArm, spec: AgentSpec, problems: Problems) -> BaseModel | None:
+def _preset(arm: WrittenArm, spec: AgentSpec, problems: Problems) -> Preset | None:
+    name = arm.section.preset
+    if name is None:
+        return Preset(summary="", source="")
     try:
-        return spec.options.model_validate(arm.section.options)
+        return spec.preset(name)
+    except RequestError as error:
+        problems.add((*arm.place, "preset"), str(error))
+        return None
+
+
+def _options(
+    arm: WrittenArm, spec: AgentSpec, preset: Preset, study: StudySections, problems: Problems
+) -> BaseModel | None:
+    model = arm.section.models.orchestrator
+    name = preset.models.get("orchestrator") if model is None else model.name
+    if name is None and study.models.orchestrator is not None:
+        name = study.models.orchestrator.name
+    try:
+        return spec.options.model_validate({**preset.options_for(name), **arm.section.options})
     except ValidationError as error:
         known = ", ".join(spec.options.model_fields) or "none"
         for item in error.errors(include_url=False):
@@ -179,14 +205,16 @@ def _models(
     arm: WrittenArm,
     agent: str,
     roles: tuple[ModelRole, ...],
+    preset: Preset,
     study: StudySections,
     problems: Problems,
 ) -> dict[ModelRole, ModelSpec]:
     found: dict[ModelRole, ModelSpec] = {}
     for role in roles:
-        model: ModelSection | None = getattr(arm.section.models, role) or getattr(
-            study.models, role
-        )
+        own: ModelSection | None = getattr(arm.section.models, role)
+        model: ModelSection | None = own or getattr(study.models, role)
+        if own is None and role in preset.models:
+            model = ModelSection(name=preset.models[role])
         if model is not None and model.name:
             found[role] = model.spec()
         elif not problems.is_inside(("models", role)):
@@ -206,8 +234,12 @@ def _models(
     return found
 
 
-def _sampling(role: ModelRole, section: ArmSection, study: StudySections) -> Sampling:
+def _sampling(
+    role: ModelRole, section: ArmSection, study: StudySections, preset: Preset | None = None
+) -> Sampling:
     layers = [study.generate, getattr(study.generate, role, None)]
+    if preset is not None and role in preset.sampling:
+        layers.append(SamplingSection.model_validate(dict(preset.sampling[role])))
     if role == "orchestrator":
         layers.append(section.generate)
     layers.append(getattr(section.generate, role, None))

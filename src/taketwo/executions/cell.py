@@ -128,14 +128,15 @@ class _Cell:
         self.media = await self._studio.media_of(self._planned)
         arm = self.arm
         spec = agent_spec(arm.agent)
+        options = spec.checked(arm.options)
         self.toolbox = Toolbox(
             question=self._planned.question.for_agent(),
-            tools=arm.tools,
+            tools=spec.tools(options),
             roles=self._roles(),
             limits=arm.limits,
             media=self.media,
         )
-        agent = spec.build(spec.checked(arm.options))
+        agent = spec.build(options)
         wall_s = arm.limits.wall_s
         question = self._planned.question.for_agent()
         started = time.monotonic()

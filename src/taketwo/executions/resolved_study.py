@@ -184,7 +184,7 @@ def _arm(draft: ArmDraft) -> Arm:
         models=draft.models,
         sampling=draft.sampling,
         limits=draft.limits,
-        tools=tools,
+        tools=tuple(tool.name for tool in tools),
         prompts=prompt_hashes(draft.spec, draft.options),
         tools_sha256=tools_sha256(tools),
         factors=draft.factors,

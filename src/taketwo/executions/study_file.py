@@ -134,6 +134,7 @@ class ArmSection(Section):
     """One arm as written."""
 
     agent: str | None = None
+    preset: str | None = None
     role: Literal["baseline", "method"] | None = None
     baseline: Annotated[BaselineSection, _or_name("arm")] | None = None
     options: dict[str, Any] = Field(default_factory=dict)

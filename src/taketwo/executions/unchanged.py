@@ -95,7 +95,7 @@ def _again(plan: Plan) -> tuple[Plan, list[str]]:
                 arm,
                 options=options.model_dump(mode="json"),
                 limits=spec.limits_for(options).tightened_by(arm.limits),
-                tools=tools,
+                tools=tuple(tool.name for tool in tools),
                 prompts=prompt_hashes(spec, options),
                 tools_sha256=tools_sha256(tools),
             )

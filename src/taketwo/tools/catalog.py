@@ -13,7 +13,15 @@ from taketwo.tools.get_transcript import GET_TRANSCRIPT
 from taketwo.tools.transcribe_speech import TRANSCRIBE_SPEECH
 from taketwo.tools.video_tool import VideoTool
 
-__all__ = ["TOOLS", "tool_guidance", "tool_prompts", "tools_block", "tools_sha256", "video_tool"]
+__all__ = [
+    "TOOLS",
+    "resolved_tools",
+    "tool_guidance",
+    "tool_prompts",
+    "tools_block",
+    "tools_sha256",
+    "video_tool",
+]
 
 TOOLS: Mapping[str, VideoTool] = MappingProxyType({
     tool.name: tool
@@ -34,28 +42,41 @@ def video_tool(name: str) -> VideoTool:
     return TOOLS[name]
 
 
-def tools_block(names: Iterable[str]) -> list[dict[str, JsonValue]]:
+def resolved_tools(tools: Iterable[str | VideoTool]) -> tuple[VideoTool, ...]:
+    """Return tools given by name or as they are, sorted by name; of one name the last one given.
+
+    Raises
+    ------
+    UnknownName
+        If a name is no tool's.
+    """
+    found = [video_tool(tool) if isinstance(tool, str) else tool for tool in tools]
+    by_name = {tool.name: tool for tool in found}
+    return tuple(by_name[name] for name in sorted(by_name))
+
+
+def tools_block(tools: Iterable[str | VideoTool]) -> list[dict[str, JsonValue]]:
     """Return the schemas that the orchestrator sees, sorted by name, each tool once."""
-    return [video_tool(name).schema() for name in sorted(set(names))]
+    return [tool.schema() for tool in resolved_tools(tools)]
 
 
-def tools_sha256(names: Iterable[str]) -> str:
+def tools_sha256(tools: Iterable[str | VideoTool]) -> str:
     """Return the hash of the tool schema block."""
-    return sha256_of(tools_block(names))
+    return sha256_of(tools_block(tools))
 
 
-def tool_guidance(names: Iterable[str]) -> str:
+def tool_guidance(tools: Iterable[str | VideoTool]) -> str:
     """Return what a system prompt says about the tools, one item each, sorted by name."""
-    return "\n".join(f"- {video_tool(name).guidance}" for name in sorted(set(names)))
+    return "\n".join(f"- {tool.guidance}" for tool in resolved_tools(tools))
 
 
-def tool_prompts(names: Iterable[str]) -> dict[str, str]:
+def tool_prompts(tools: Iterable[str | VideoTool]) -> dict[str, str]:
     """Return the templates that the tools send to other models, by role.
 
     Several tools of one role have their templates joined in the order of their names.
     """
     found: dict[str, list[str]] = {}
-    for name in sorted(set(names)):
-        for role, template in video_tool(name).prompts.items():
+    for tool in resolved_tools(tools):
+        for role, template in tool.prompts.items():
             found.setdefault(role, []).append(template)
     return {role: "\n\f\n".join(templates) for role, templates in found.items()}

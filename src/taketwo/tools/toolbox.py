@@ -27,7 +27,8 @@ from taketwo.errors import RequestError
 from taketwo.media.video import VideoInfo
 from taketwo.tools.account import CellAccount
 from taketwo.tools.budget import Budget, BudgetExhausted, Limits
-from taketwo.tools.catalog import video_tool
+from taketwo.tools.catalog import resolved_tools
+from taketwo.tools.cell_state import CellState
 from taketwo.tools.clean_replies import clean_call
 from taketwo.tools.loggable import loggable_text
 from taketwo.tools.primitives import CellMedia, Primitives
@@ -78,6 +79,8 @@ class Toolbox:
         Facts about the video. Its path and hash must not go into prompts.
     primitives : Primitives
         The counted operations, for agents that look without a visible tool.
+    state : CellState
+        What the agent and its tools remember inside the cell.
     """
 
     def __init__(
@@ -89,11 +92,11 @@ class Toolbox:
         limits: Limits,
         media: CellMedia,
     ) -> None:
-        found = [video_tool(tool) if isinstance(tool, str) else tool for tool in tools]
         self.tools: Mapping[str, VideoTool] = MappingProxyType({
-            tool.name: tool for tool in sorted(found, key=lambda tool: tool.name)
+            tool.name: tool for tool in resolved_tools(tools)
         })
         self.settings = ToolSettings()
+        self.state = CellState()
         self._question = question
         self._account = CellAccount(Budget(limits))
         self._roles = dict(roles)
@@ -148,6 +151,24 @@ class Toolbox:
             )
         return self._models[role]
 
+    def context(self) -> ToolContext:
+        """Return what a tool works with in this cell, as the settings have it now."""
+        return ToolContext(
+            primitives=self.primitives,
+            question=self._question if self.settings.observer_sees_question else None,
+            max_frames=self.settings.max_frames,
+            state=self.state,
+        )
+
+    def working_tools(self) -> tuple[VideoTool, ...]:
+        """Return the tools that can work in this cell, degraded ones included, sorted by name.
+
+        Prompts and schemas are to show these and no others: pass the names to
+        `RoleModel.generate(tools=...)`.
+        """
+        context = self.context()
+        return tuple(tool for tool in self.tools.values() if tool.works(context).mode != "missing")
+
     def note(self, text: str) -> None:
         """Write a remark into the cell's log."""
         self._account.record("note", {"text": text})
@@ -198,12 +219,7 @@ class Toolbox:
                     f"{call.parse_error:.300}",
                     retryable=True,
                 )
-            context = ToolContext(
-                primitives=self.primitives,
-                question=self._question if self.settings.observer_sees_question else None,
-                max_frames=self.settings.max_frames,
-            )
-            return await tool.call(context, call.arguments)
+            return await tool.call(self.context(), call.arguments)
         except BudgetExhausted as error:
             raise ToolFailure(
                 "budget_exhausted", f"{error}; the call was not made", retryable=False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Literal, cast
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.media.sampling import clamp_window
+from taketwo.tools.cell_state import CellState
 from taketwo.tools.fencing import fence
 from taketwo.tools.primitives import Primitives, SeenFrame
 
@@ -25,6 +26,7 @@ __all__ = [
     "ToolReply",
     "VideoTool",
     "Window",
+    "Working",
     "max_side_of",
 ]
 
@@ -85,12 +87,13 @@ class ToolReply:
 class ToolContext:
     """What a tool works with: the cell's primitives, and the question where it may be seen.
 
-    `max_frames` caps the frames of one look.
+    `max_frames` caps the frames of one look; `state` is what the agent and its tools remember.
     """
 
     primitives: Primitives
     question: VisibleQuestion | None
     max_frames: int
+    state: CellState = field(default_factory=CellState)
 
     @property
     def duration_s(self) -> float:
@@ -123,11 +126,21 @@ class ToolContext:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Working:
+    """Whether a tool can do its work in a cell: `degraded` and `missing` have a reason."""
+
+    mode: Literal["full", "degraded", "missing"] = "full"
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class VideoTool:
     """A tool that the orchestrator sees.
 
     `guidance` is what the system prompt says of it; `prompts` are the templates that it sends to
-    other models, by role. `hidden_arguments` are accepted and not shown.
+    other models, by role, and whatever else of it must be held fixed, by a name of its own.
+    `hidden_arguments` are accepted and not shown. `works` says how well it can work in a cell: a
+    degraded tool says so in each of its results, a missing one is not shown and not called.
     """
 
     name: str
@@ -137,6 +150,7 @@ class VideoTool:
     run: Callable[[ToolContext, BaseModel], Awaitable[ToolReply]]
     prompts: Mapping[str, str] = field(default_factory=dict[str, str])
     hidden_arguments: frozenset[str] = frozenset()
+    works: Callable[[ToolContext], Working] = field(default=lambda _: Working())
 
     def schema(self) -> dict[str, JsonValue]:
         """Return the tool as function schema: name, description and parameters."""
@@ -162,7 +176,15 @@ class VideoTool:
             raise ToolFailure(
                 "invalid_arguments", _explained(self.name, error), retryable=True
             ) from error
-        return await self.run(context, checked)
+        working = self.works(context)
+        if working.mode == "missing":
+            raise ToolFailure(
+                "unavailable", f"{self.name} cannot work here: {working.reason}", retryable=False
+            )
+        reply = await self.run(context, checked)
+        if working.mode == "degraded":
+            reply = replace(reply, fields={"mode": f"degraded: {working.reason}", **reply.fields})
+        return reply
 
 
 def _seconds(value: object) -> object:
