@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,6 +27,9 @@ class Reply:
     body: bytes | dict[str, Any] = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    cut: bool = False
+    streamed: bytes | None = None  # sent instead where the request asks for a stream
 
     def data(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -61,18 +64,28 @@ def serving(replies: dict[str, list[Reply]]) -> Iterator[Service]:
             service.received.append(Received(self.command, self.path, names, body))
             reply = service.next_reply(self.path)
             data = reply.data()
+            is_streamed = reply.streamed is not None and b'"stream":true' in body.replace(b" ", b"")
+            if is_streamed:
+                data = reply.streamed or b""
+            if reply.delay_s:
+                stopped.wait(reply.delay_s)
             self.send_response(reply.status)
+            if is_streamed:
+                self.send_header("content-type", "text/event-stream")
             for name, value in reply.headers.items():
                 self.send_header(name, value.replace("HERE", service.address))
-            self.send_header("content-length", str(len(data)))
+            self.send_header("content-length", str(len(data) + 1000 * reply.cut))
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(OSError):  # a client that has given up is gone
+                self.wfile.write(data)
+            self.close_connection = reply.cut
 
         do_GET = do_POST = _answer  # noqa: N815  the names of http.server
 
         def log_message(self, *arguments: object) -> None:
             pass
 
+    stopped = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     service = Service(f"http://127.0.0.1:{server.server_address[1]}", replies)
@@ -81,6 +94,7 @@ def serving(replies: dict[str, list[Reply]]) -> Iterator[Service]:
     try:
         yield service
     finally:
+        stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()

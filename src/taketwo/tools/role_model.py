@@ -109,9 +109,17 @@ class RoleSettings:
             role=self.role,
             config=config,
             base_url=self.base_url,
-            **dict(self.args),  # pyright: ignore[reportArgumentType] arguments of the provider, as the plan has them
+            **{**_client_args(self.provider), **self.args},  # pyright: ignore[reportArgumentType] arguments of the provider, as the plan has them
         )
         return with_clean_replies(model)
+
+
+def _client_args(provider: str) -> dict[str, JsonValue]:
+    """Return what keeps a provider's client library from repeating requests on its own.
+
+    Such attempts would neither be counted nor stop at the number that the plan allows.
+    """
+    return {"max_retries": 0} if provider in {"openai", "openai-api", "anthropic"} else {}
 
 
 class RoleModel:
