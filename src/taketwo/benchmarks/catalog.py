@@ -15,6 +15,7 @@ from taketwo.benchmarks.exclusion import without_questions
 from taketwo.benchmarks.local import local
 from taketwo.benchmarks.real_clips import real_clips
 from taketwo.benchmarks.rendered import rendered
+from taketwo.benchmarks.sage_bench import sage_bench
 from taketwo.errors import RequestError, UnknownName
 
 __all__ = ["BENCHMARK_NAMES", "load_benchmark"]
@@ -46,6 +47,12 @@ class _LocalOptions(_Options):
     videos: str | None = None
     label: str = "local"
     allow_absolute: bool = False
+
+
+class _SageBenchOptions(_Options):
+    path: str
+    videos: str | None = None
+    legacy_folder: str | None = None
 
 
 def _load_rendered(options: _RenderedOptions, base: Path) -> Benchmark:
@@ -82,6 +89,14 @@ def _load_local(options: _LocalOptions, base: Path) -> Benchmark:
     )
 
 
+def _load_sage_bench(options: _SageBenchOptions, base: Path) -> Benchmark:
+    return sage_bench(
+        base / options.path,
+        videos=base / options.videos if options.videos is not None else None,
+        legacy_folder=options.legacy_folder,
+    )
+
+
 @dataclass(frozen=True)
 class _Entry:
     options: type[_Options]
@@ -95,6 +110,7 @@ _BENCHMARKS: Mapping[str, _Entry] = {
         ("local", _LocalOptions, _load_local),
         ("real_clips", _RealClipsOptions, _load_real_clips),
         ("rendered", _RenderedOptions, _load_rendered),
+        ("sage_bench", _SageBenchOptions, _load_sage_bench),
     )
 }
 BENCHMARK_NAMES: tuple[str, ...] = tuple(_BENCHMARKS)

@@ -1,0 +1,126 @@
+"""Rows of a published data set, from whatever its local copy is: Parquet, Arrow, JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from taketwo.benchmarks.local_rows import LocalRow, read_rows
+from taketwo.errors import InvalidQuestion
+
+__all__ = ["PublishedRow", "RowProblems", "read_published"]
+
+_LISTED = 50
+_ENDINGS = (".parquet", ".arrow", ".jsonl")
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A row with the file and the line (or row number) that it stands on; `problem` as in `LocalRow`."""
+
+    place: str
+    values: dict[str, object]
+    problem: str | None = None
+
+
+class RowProblems:
+    """What is wrong with the rows of a data set, collected so that all of it is told at once."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._problems: list[str] = []
+        self._rows: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def add(self, place: str, problem: str) -> None:
+        """Note a problem of the row at `place`."""
+        self._rows.add(place)
+        self._problems.append(f"{place}: {problem}")
+
+    def raise_if_any(self, rows: int) -> None:
+        """Raise with everything that was noted.
+
+        Raises
+        ------
+        InvalidQuestion
+            If anything was.
+        """
+        if not self._problems:
+            return
+        more = len(self._problems) - _LISTED
+        listed = self._problems[:_LISTED] + ([f"and {more} more"] if more > 0 else [])
+        raise InvalidQuestion(
+            f"{self._what}: {len(self._rows)} of {rows} rows cannot be used\n"
+            + "\n".join(f"  {problem}" for problem in listed)
+        )
+
+
+def read_published(path: Path, *, subfolders: Sequence[str] = ("data", "")) -> list[PublishedRow]:
+    """Return the rows of a data set's file, or of all its files in a folder, in the order of their names.
+
+    A folder may be a repository's copy (`data/*.parquet`) or what the data set library saved
+    (`data-*.arrow`); the first of `subfolders` that has such files is read.
+
+    Raises
+    ------
+    InvalidQuestion
+        If nothing is there, or a file cannot be read.
+    """
+    files = [path] if path.is_file() else _files(path, subfolders)
+    if not files:
+        raise InvalidQuestion(
+            f"{str(path)!r}: no file ending in {', '.join(_ENDINGS)} there; give the folder that the "
+            "data set was downloaded to, or the file itself"
+        )
+    rows: list[PublishedRow] = []
+    for file in files:
+        rows += _rows(file)
+    return rows
+
+
+def _files(folder: Path, subfolders: Iterable[str]) -> list[Path]:
+    for name in subfolders:
+        found = sorted(
+            file
+            for file in (folder / name).glob("*")
+            if file.is_file() and file.suffix.lower() in _ENDINGS
+        )
+        if found:
+            kind = found[0].suffix.lower()
+            mixed = next((file for file in found if file.suffix.lower() != kind), None)
+            if mixed is not None:
+                raise InvalidQuestion(
+                    f"{str(folder / name)!r} holds the data set in two formats, first "
+                    f"{found[0].name!r} and {mixed.name!r}; name one file"
+                )
+            return found
+    return []
+
+
+def _rows(file: Path) -> list[PublishedRow]:
+    if file.suffix.lower() == ".jsonl":
+        return [_of_line(file, row) for row in read_rows(file)]
+    try:
+        frame = pl.read_parquet(file) if file.suffix.lower() == ".parquet" else _arrow(file)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise InvalidQuestion(f"{str(file)!r} cannot be read: {error}") from error
+    return [
+        PublishedRow(f"{file.name}, row {number}", dict(row))
+        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+    ]
+
+
+def _arrow(file: Path) -> pl.DataFrame:
+    """Read Arrow as a stream, which the data set library writes, or as a file."""
+    if file.read_bytes()[:6] == b"ARROW1":
+        return pl.read_ipc(file.read_bytes())
+    return pl.read_ipc_stream(file)
+
+
+def _of_line(file: Path, row: LocalRow) -> PublishedRow:
+    return PublishedRow(f"{file.name}, line {row.line}", row.values, row.problem)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.benchmarks import synthetic_sage_bench as synthetic
+
+from taketwo.benchmarks.catalog import load_benchmark
+from taketwo.benchmarks.sage_bench import duration_bucket, parse_options, sage_bench
+from taketwo.errors import InvalidQuestion
+
+ROW = {
+    "video_id": "abc",
+    "gt_answer": "a cup",
+    "ques_type": "mcq",
+    "difficulty": "easy",
+    "modality": "visual",
+    "duration_seconds": 61.5,
+    "question": "What does she take?\nChoose from the following options:\n(A) a key\n(B) a cup",
+}
+
+
+def one(tmp_path: Path, **changes: object) -> Path:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(ROW | changes) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_published_counts_come_out_of_parsing(tmp_path: Path) -> None:
+    folder = synthetic.write(tmp_path, synthetic.rows())
+
+    questions = sage_bench(folder).questions
+
+    counts = {
+        name: Counter(question.attributes[name] for question in questions)
+        for name in ("question_type", "modality", "difficulty", "length")
+    }
+    assert len(questions) == 1744
+    assert counts["question_type"] == {"mcq": 793, "open_ended": 951}
+    assert counts["modality"] == {"visual": 1266, "verbal": 105, "both": 373}
+    assert counts["difficulty"] == {"easy": 518, "medium": 438, "hard": 715, "very hard": 73}
+    assert counts["length"] == {"short": 920, "long": 824}
+    assert all((question.format == "mcq") == bool(question.options) for question in questions)
+    assert all(
+        question.options[question.answer_index].startswith("the ")  # type: ignore[index]
+        for question in questions
+        if question.options
+    )
+
+
+def test_options_and_truth_are_read_out_of_the_text(tmp_path: Path) -> None:
+    (question,) = sage_bench(one(tmp_path)).questions
+
+    assert question.text == "What does she take?"
+    assert question.options == ("a key", "a cup")
+    assert question.answer_index == 1
+    assert question.answer_text is None
+    assert question.attributes["duration"] == "60-180 s"
+    assert question.attributes["length"] == "short"
+    assert question.video_path == str(tmp_path / "videos" / "abc.mp4")
+
+
+def test_a_question_without_a_lead_in_keeps_its_whole_text() -> None:
+    parsed = parse_options("Which of the options does he name first?\n\n(A) x\n(B) y\n")
+
+    assert parsed.text == "Which of the options does he name first?"
+    assert parsed.options == ("x", "y")
+
+
+def test_parentheses_inside_an_open_question_are_no_options() -> None:
+    written = "What is (A) and what is (B) in the formula?"
+
+    assert parse_options(written).text == written
+    assert parse_options(written).options == ()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bucket"),
+    [
+        (0.1, "0-60 s"),
+        (59.999, "0-60 s"),
+        (60, "60-180 s"),
+        (180, "180-300 s"),
+        (300, "300-600 s"),
+        (599.9, "300-600 s"),
+        (600, "600-1200 s"),
+        (1200, "1200-2400 s"),
+        (2400, "2400+ s"),
+        (90_000, "2400+ s"),
+    ],
+)
+def test_a_duration_falls_into_one_bucket(seconds: float, bucket: str) -> None:
+    assert duration_bucket(seconds) == bucket
+
+
+def test_ids_do_not_depend_on_where_the_videos_lie(tmp_path: Path) -> None:
+    here = sage_bench(one(tmp_path), videos=tmp_path / "here").questions[0]
+    there = sage_bench(one(tmp_path), videos=tmp_path / "there").questions[0]
+
+    assert here.question_id == there.question_id
+    assert here.question_id.startswith("abc-")
+
+
+def test_the_published_id_is_an_alias_where_its_folder_is_given(tmp_path: Path) -> None:
+    question = sage_bench(one(tmp_path), legacy_folder="data/sage_bench_videos/").questions[0]
+
+    written = f"{ROW['question']}|data/sage_bench_videos/abc.mp4"
+    assert question.raw_id == hashlib.md5(written.encode(), usedforsecurity=False).hexdigest()
+
+
+def test_a_truth_may_be_given_with_its_label(tmp_path: Path) -> None:
+    assert sage_bench(one(tmp_path, gt_answer="(B) a cup")).questions[0].answer_index == 1
+    assert sage_bench(one(tmp_path, gt_answer="B.")).questions[0].answer_index == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gt_answer": "a spoon"}, r"field 'gt_answer' is 'a spoon', which is the text of 0 of 2"),
+        ({"gt_answer": "(A) a cup"}, r"which is the text of 0 of 2"),
+        ({"ques_type": "open-ended"}, r"'open-ended', but the question has 2 options"),
+        ({"question": "What?"}, r"field 'ques_type' is 'mcq', but the question has no options"),
+        ({"question": "What?\n(A) x\n(C) y"}, r"labelled A, C, not A, B, C in order"),
+        ({"question": "What?\n(A) x\nand\n(B) y"}, r"'and' stands among them"),
+        ({"modality": "smell"}, r"field 'modality' is 'smell'; known are visual, verbal, both"),
+        ({"duration_seconds": None}, r"field 'duration_seconds' is None"),
+        ({"duration_seconds": float("nan")}, r"field 'duration_seconds' is nan"),
+        ({"duration_seconds": -3}, r"field 'duration_seconds' is -3"),
+        ({"video_id": "../etc/passwd"}, r"'\.\./etc/passwd', which is no name of a video"),
+        ({"gt_answer": 7}, r"field 'gt_answer' is 7"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InvalidQuestion, match=rf"rows\.jsonl, line 1: .*{message}"):
+        sage_bench(one(tmp_path, **changes))
+
+
+def test_all_broken_rows_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [ROW, ROW | {"gt_answer": "no"}, ROW, {"video_id": "x"}]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n{broken\n", encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        sage_bench(path)
+
+    text = str(caught.value)
+    assert "4 of 5 rows cannot be used" in text
+    assert "rows.jsonl, line 2: field 'gt_answer' is 'no'" in text
+    assert "rows.jsonl, line 3: asks the same of the same video as rows.jsonl, line 1" in text
+    assert "rows.jsonl, line 4: field 'question'" in text
+    assert "rows.jsonl, line 5: not a JSON object" in text
+
+
+def test_arrow_as_the_data_set_library_saves_it_is_read(tmp_path: Path) -> None:
+    pl.DataFrame([ROW]).write_ipc_stream(tmp_path / "data-00000-of-00001.arrow")
+
+    assert len(sage_bench(tmp_path).questions) == 1
+
+
+def test_a_folder_without_the_data_set_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(InvalidQuestion, match=r"no file ending in \.parquet, \.arrow, \.jsonl"):
+        sage_bench(tmp_path)
+
+
+def test_a_study_names_it_by_path_and_videos(tmp_path: Path) -> None:
+    one(tmp_path)
+    (tmp_path / "clips").mkdir()
+    (tmp_path / "clips" / "abc.webm").write_bytes(b"x")
+
+    loaded = load_benchmark(
+        {"name": "sage_bench", "path": "rows.jsonl", "videos": "clips"}, base=tmp_path
+    )
+
+    assert loaded.name == "sage_bench"
+    assert loaded.questions[0].video_path == str(tmp_path / "clips" / "abc.webm")
