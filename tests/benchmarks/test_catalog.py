@@ -13,7 +13,14 @@ TINY = {"seed": 3, "videos": 2, "questions": 12, "open_questions": 2}
 
 
 def test_names_are_those_of_the_documentation() -> None:
-    assert BENCHMARK_NAMES == ("demo", "local", "real_clips", "rendered", "sage_bench")
+    assert BENCHMARK_NAMES == (
+        "agentvidbench",
+        "demo",
+        "local",
+        "real_clips",
+        "rendered",
+        "sage_bench",
+    )
 
 
 def test_options_reach_the_benchmark(tiny: Benchmark, folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from taketwo.benchmarks.agentvidbench import agentvidbench
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.exclusion import without_questions
@@ -47,6 +48,12 @@ class _LocalOptions(_Options):
     videos: str | None = None
     label: str = "local"
     allow_absolute: bool = False
+
+
+class _AgentVidBenchOptions(_Options):
+    path: str
+    videos: str | None = None
+    transcripts: bool = True
 
 
 class _SageBenchOptions(_Options):
@@ -89,6 +96,14 @@ def _load_local(options: _LocalOptions, base: Path) -> Benchmark:
     )
 
 
+def _load_agentvidbench(options: _AgentVidBenchOptions, base: Path) -> Benchmark:
+    return agentvidbench(
+        base / options.path,
+        videos=base / options.videos if options.videos is not None else None,
+        transcripts=options.transcripts,
+    )
+
+
 def _load_sage_bench(options: _SageBenchOptions, base: Path) -> Benchmark:
     return sage_bench(
         base / options.path,
@@ -106,6 +121,7 @@ class _Entry:
 _BENCHMARKS: Mapping[str, _Entry] = {
     name: _Entry(options, cast("Callable[[_Options, Path], Benchmark]", load))
     for name, options, load in (
+        ("agentvidbench", _AgentVidBenchOptions, _load_agentvidbench),
         ("demo", _RenderedOptions, _load_demo),
         ("local", _LocalOptions, _load_local),
         ("real_clips", _RealClipsOptions, _load_real_clips),

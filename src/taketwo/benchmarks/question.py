@@ -6,7 +6,7 @@ import math
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, cast
 from urllib.parse import quote
 
@@ -17,12 +17,15 @@ __all__ = [
     "Milestone",
     "Question",
     "QuestionFormat",
+    "ReferenceStep",
+    "Sweep",
     "VisibleQuestion",
     "option_labels",
     "safe_question_id",
 ]
 
 QuestionFormat = Literal["mcq", "open"]
+Sweep = Literal["yes", "no", "unknown"]
 
 _HALF = re.compile(r"[\ud800-\udfff]")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -58,10 +61,14 @@ def safe_question_id(raw: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Milestone:
-    """A step that a good trajectory reaches: what must be found, and when in the video (seconds)."""
+    """A step that a good trajectory reaches: what must be found, and when in the video (seconds).
+
+    `kind` is the data set's type of it, such as `counting` or `temporal_localization`.
+    """
 
     milestone_id: str
     text: str
+    kind: str | None = None
     start_s: float | None = None
     end_s: float | None = None
 
@@ -74,6 +81,16 @@ class Milestone:
             f"milestone {self.milestone_id!r} ends at {self.end_s:g} s, before it starts at "
             f"{self.start_s:g} s; exchange the two"
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceStep:
+    """A step of the path that a human took: what was looked at with what, why, and what was seen."""
+
+    tool: str
+    arguments: str
+    thought: str
+    observation: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +120,10 @@ class Question:
     `video_id` is the data set's (the cluster of the statistics); the bytes are identified by hash
     in the plan. `answer_index` is the 0-based true option; `answer_text` the truth of an open
     question, with `accepted_answers` as further exact forms. `attributes` are the subgroup factors
-    (kind, modality, difficulty, duration, ...), one level each.
+    (kind, modality, difficulty, duration, ...), one level each; `capabilities` and `skills` may be
+    several. `sweep` says whether the answer needs more than the first place that seems to give it.
+    `explanation` and `reference` (a curated path) are by humans, as the milestones are; no agent
+    and no judge of answers ever sees them.
     """
 
     question_id: str
@@ -118,7 +138,11 @@ class Question:
     video_duration_s: float | None = None
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])
     skills: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
     milestones: tuple[Milestone, ...] = ()
+    sweep: Sweep | None = None
+    explanation: str | None = None
+    reference: tuple[ReferenceStep, ...] = ()
     raw_id: str | None = None
     licence: str | None = None
 
@@ -169,6 +193,9 @@ class Question:
             "subtitles_path": (self.subtitles_path,),
             "milestones": tuple(step.text for step in self.milestones),
             "skills": self.skills,
+            "capabilities": self.capabilities,
+            "explanation": (self.explanation,),
+            "reference": tuple(step.thought + step.observation for step in self.reference),
             "attributes": (*self.attributes, *self.attributes.values()),
             "raw_id": (self.raw_id,),
             "licence": (self.licence,),
@@ -213,15 +240,20 @@ class Question:
             "video_duration_s": self.video_duration_s,
             "attributes": dict(self.attributes),
             "skills": list(self.skills),
+            "capabilities": list(self.capabilities),
             "milestones": [
                 {
                     "milestone_id": step.milestone_id,
                     "text": step.text,
+                    "kind": step.kind,
                     "start_s": step.start_s,
                     "end_s": step.end_s,
                 }
                 for step in self.milestones
             ],
+            "sweep": self.sweep,
+            "explanation": self.explanation,
+            "reference": [asdict(step) for step in self.reference],
             "raw_id": self.raw_id,
             "licence": self.licence,
         }
@@ -241,12 +273,16 @@ class Question:
                 Milestone(**cast("dict[str, str]", dict(step)))  # pyright: ignore[reportArgumentType] written by to_json
                 for step in cast("list[Mapping[str, JsonValue]]", values.pop("milestones", []))
             )
-            for name in ("options", "accepted_answers", "skills"):
+            reference = tuple(
+                ReferenceStep(**cast("dict[str, str]", dict(step)))
+                for step in cast("list[Mapping[str, JsonValue]]", values.pop("reference", []))
+            )
+            for name in ("options", "accepted_answers", "skills", "capabilities"):
                 items = values.get(name, [])
                 if isinstance(items, str):
                     raise TypeError(f"{name} is a text, not a list")
                 values[name] = tuple(cast("list[str]", items))
-            return cls(milestones=milestones, **cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
+            return cls(milestones=milestones, reference=reference, **cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise InvalidQuestion(
                 f"question {record.get('question_id')!r} cannot be read: {error}"
