@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tests.plans import make_trajectory
+
+from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, ToolCall
+from taketwo.scores.trajectory_text import rendered, rendered_prediction
+
+
+def events(**changes: Any) -> list[Event]:
+    return [
+        PrimitiveOperation(
+            operation="extract_video_parts",
+            succeeded=True,
+            freshness="fresh",
+            seconds=1.5,
+            charged_s=1.5,
+            frames=64,
+        ),
+        ModelCall(
+            role="orchestrator",
+            model="vendor/secret-model",
+            served_model="secret-model-0915",
+            text="I look at the door first.",
+            input_tokens=777,
+            latency_s=3.25,
+            **changes,
+        ),
+        ToolCall(
+            call_id="c1",
+            name="analyze_video",
+            arguments={"start_time": 3.0, "focus": "the door"},
+            result="[3.0 s] the door opens",
+            latency_s=4.125,
+        ),
+        ModelCall(role="observer", model="vendor/eye", text="[3.0 s] the door opens"),
+        ToolCall(
+            call_id="c2", name="nothing", arguments={}, result="no tool", error="unknown_tool"
+        ),
+        Note(text="last turn: the budget of turns is used up"),
+        ModelCall(role="orchestrator", model="vendor/secret-model", text='{"answer": "B"}'),
+    ]
+
+
+def text_of(found: list[Event], **changes: Any) -> str:
+    trajectory = replace(
+        make_trajectory("q1", events=found, answer_text='{"answer": "B"}'), **changes
+    )
+    return rendered(trajectory, system="Video-ReAct").text
+
+
+def test_it_holds_what_was_said_called_returned_and_answered_in_order() -> None:
+    assert text_of(events(), forced=True) == (
+        "[step 1] looked at 64 frames of the video\n\n"
+        "[step 2] said:\nI look at the door first.\n\n"
+        '[step 3] called analyze_video with {"focus": "the door", "start_time": 3.0}\n'
+        "returned:\n[3.0 s] the door opens\n\n"
+        "[step 4] called nothing with {}\nfailed:\nno tool\n\n"
+        "[step 5] remark of the harness: last turn: the budget of turns is used up\n\n"
+        '[step 6] said:\n{"answer": "B"}\n\n'
+        '[final answer, given because a budget ran out]\n{"answer": "B"}'
+    )
+
+
+def test_it_does_not_tell_who_answered_nor_what_it_cost() -> None:
+    text = text_of(events(), arm="dynamic", execution=2, latency_s=99.5, latency_wall_s=120.5)
+
+    for trace in ("secret", "vendor", "777", "3.25", "4.125", "99.5", "dynamic", "Video-ReAct"):
+        assert trace not in text
+
+
+def test_the_same_course_gives_the_same_text_in_every_arm_and_execution() -> None:
+    here = text_of(events(), arm="a", execution=1, log="x.eval")
+    there = text_of(events(output_tokens=5), arm="b", execution=2, log="y.eval")
+
+    assert here == there
+
+
+def test_a_cell_without_an_answer_says_so() -> None:
+    text = text_of([], run_status="limit", answer_text="")
+
+    assert text == "[final answer (limit)]\n(no text)"
+
+
+def test_a_parsed_option_is_not_shown() -> None:
+    assert text_of([], answer_index=3, answer_text="the fourth") == "[final answer]\nthe fourth"
+
+
+def test_an_imported_prediction_stands_as_it_is() -> None:
+    found = rendered_prediction("  I think it is C.\nFINAL ANSWER: C\n", system="theirs")
+
+    assert found.text == "I think it is C.\nFINAL ANSWER: C"
+    assert found.system == "theirs"
