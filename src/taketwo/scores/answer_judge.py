@@ -6,23 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Literal
 
 import anyio
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt
+from taketwo.scores.judge_model import open_judge
 from taketwo.scores.judgements import Judgement
-from taketwo.tools.clean_replies import with_clean_replies
 from taketwo.tools.fencing import fence
 
 __all__ = ["JudgeFailure", "judge_answers"]
@@ -57,21 +50,7 @@ async def judge_answers(
     Returns the judgements and the failures; a failure is never a label. A reply that is not the
     JSON object asked for is asked for once more, with what was wrong with it.
     """
-    model = with_clean_replies(
-        get_model(
-            spec.name,
-            base_url=spec.base_url,
-            config=GenerateConfig(
-                temperature=0.0,
-                max_retries=retries,
-                timeout=timeout_s,
-                max_connections=connections,
-                cache=False,
-                cache_prompt=False,
-            ),
-            **cast("dict[str, Any]", dict(spec.args)),
-        )
-    )
+    model = open_judge(spec, connections=connections, retries=retries, timeout_s=timeout_s)
     distinct = {request.key(spec.name): request for request in requests}
     judgements: list[Judgement] = []
     failures: list[JudgeFailure] = []

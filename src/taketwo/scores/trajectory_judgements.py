@@ -1,0 +1,192 @@
+"""Judgements of trajectories: scores of what happened in a cell, pooled by the content that was judged."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.question import Question
+from taketwo.errors import InvalidResults
+from taketwo.media.store import write_atomically
+from taketwo.scores.process_scores import (
+    MilestoneLabel,
+    MilestoneStatus,
+    ProcessScores,
+    mc_rate,
+    trajectory_score,
+)
+from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory
+
+__all__ = [
+    "TrajectoryJudgement",
+    "read_trajectory_judgements",
+    "trajectory_key",
+    "write_trajectory_judgements",
+]
+
+_TEXTS = (
+    "key",
+    "question_id",
+    "judge",
+    "served_model",
+    "protocol",
+    "prompt_sha256",
+    "rubric",
+    "created",
+)
+_RECORDS = ("axes", "rationales", "milestones", "failure_tags")
+_SCHEMA = {name: pl.String() for name in (*_TEXTS, *_RECORDS, "summary")} | {
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryJudgement:
+    """What one judge said of one trajectory's text, whichever cell had it.
+
+    `rubric` names the wording of the instructions, `protocol` what the judge was shown. Tokens are
+    those of the judging, all replies together; None where the provider reports none.
+    """
+
+    key: str
+    question_id: str
+    judge: str
+    protocol: Protocol
+    rubric: str
+    prompt_sha256: str
+    scores: ProcessScores
+    created: str
+    served_model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def trajectory_score(self) -> float:
+        """Return half the mean of the axes that apply, 0 to 1."""
+        return trajectory_score(self.scores.axes)
+
+    @property
+    def mc_rate(self) -> float:
+        """Return the share of the reference milestones that were reached, partial ones half, 0 to 1."""
+        labels: list[MilestoneStatus] = [label.status for label in self.scores.milestones]
+        return mc_rate(labels, len(labels))
+
+
+def trajectory_key(
+    *,
+    question: Question,
+    trajectory: RenderedTrajectory,
+    judge: str,
+    protocol: Protocol,
+    prompt_sha256: str,
+) -> str:
+    """Return the key of a judgement: all that the judge is shown, and nothing else."""
+    return sha256_of({
+        "question": question.text,
+        "options": list(question.options),
+        "sweep": question.sweep or "unknown",
+        "milestones": [[step.milestone_id, step.kind, step.text] for step in question.milestones],
+        "trajectory": trajectory.text,
+        "system": trajectory.system if protocol == "published" else None,
+        "judge": judge,
+        "protocol": protocol,
+        "prompt": prompt_sha256,
+    })
+
+
+def write_trajectory_judgements(
+    folder: Path, judgements: Iterable[TrajectoryJudgement]
+) -> Path | None:
+    """Add a part to the judgements in `folder`; returns its path, None where there is nothing to write."""
+    rows = [_row(judgement) for judgement in judgements]
+    if not rows:
+        return None
+    buffer = io.BytesIO()
+    pl.DataFrame(rows, schema=_SCHEMA).write_parquet(buffer)
+    path = folder / f"trajectories-{uuid.uuid4().hex}.parquet"
+    write_atomically(path, buffer.getvalue())
+    return path
+
+
+def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement]:
+    """Read all parts in `folder`, by key.
+
+    Raises
+    ------
+    InvalidResults
+        If a part cannot be read, or two parts give one key different scores.
+    """
+    found: dict[str, TrajectoryJudgement] = {}
+    for path in sorted(folder.glob("trajectories-*.parquet")):
+        try:
+            frame = pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InvalidResults(
+                f"{path}: not readable as judgements of trajectories ({error}); remove it and score "
+                "again"
+            ) from error
+        if set(frame.columns) != set(_SCHEMA):
+            raise InvalidResults(
+                f"{path}: not a part of judgements of trajectories: its columns are {frame.columns}"
+            )
+        for row in frame.iter_rows(named=True):
+            judgement = _judgement(path, row)
+            earlier = found.setdefault(judgement.key, judgement)
+            if earlier.scores != judgement.scores:
+                raise InvalidResults(
+                    f"{path}: one trajectory on {judgement.question_id!r} was judged twice by "
+                    f"{judgement.judge} with different scores; remove the part that is wrong"
+                )
+    return found
+
+
+def _row(judgement: TrajectoryJudgement) -> dict[str, object]:
+    scores = judgement.scores
+    return {
+        **{name: getattr(judgement, name) for name in _TEXTS},
+        "axes": json.dumps(dict(scores.axes)),
+        "rationales": json.dumps(dict(scores.rationales), ensure_ascii=False),
+        "milestones": json.dumps(
+            [asdict(label) for label in scores.milestones], ensure_ascii=False
+        ),
+        "failure_tags": json.dumps(list(scores.failure_tags)),
+        "summary": scores.summary,
+        "input_tokens": judgement.input_tokens,
+        "output_tokens": judgement.output_tokens,
+    }
+
+
+def _judgement(path: Path, row: Mapping[str, object]) -> TrajectoryJudgement:
+    try:
+        records = {name: json.loads(cast("str", row[name])) for name in _RECORDS}
+        scores = ProcessScores(
+            axes=cast("dict[str, int | None]", records["axes"]),
+            rationales=cast("dict[str, str]", records["rationales"]),
+            milestones=tuple(
+                MilestoneLabel(**label)
+                for label in cast("list[dict[str, Any]]", records["milestones"])
+            ),
+            failure_tags=tuple(cast("list[str]", records["failure_tags"])),
+            summary=cast("str", row["summary"]),
+        )
+        judgement = TrajectoryJudgement(
+            **cast("dict[str, Any]", {name: row[name] for name in _TEXTS}),
+            scores=scores,
+            input_tokens=cast("int | None", row["input_tokens"]),
+            output_tokens=cast("int | None", row["output_tokens"]),
+        )
+        _ = judgement.trajectory_score, judgement.mc_rate
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InvalidResults(
+            f"{path}: a row is no judgement of a trajectory ({error}); remove the file and score again"
+        ) from error
+    return judgement
