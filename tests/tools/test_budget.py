@@ -36,3 +36,30 @@ def test_tightening_never_loosens() -> None:
     budget.tighten(Limits(turns=20, visible_calls=2))
 
     assert budget.limits == Limits(turns=3, visible_calls=2)
+
+
+@pytest.mark.parametrize("amount", [-1.0, float("nan")])
+def test_nothing_below_zero_and_no_nan_is_booked_since_it_would_lift_the_limit(
+    amount: float,
+) -> None:
+    budget = Budget(Limits(cost_usd=1.0))
+
+    with pytest.raises(ValueError, match="of cost_usd cannot be booked; it must be 0 or more"):
+        budget.spend("cost_usd", amount)
+
+    assert budget.left("cost_usd") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("limits", "is_metered"),
+    [
+        (Limits(turns=1, frames=2, model_calls=3, wall_s=5), False),
+        (Limits(tokens=1), True),
+        (Limits(latency_s=1), True),
+        (Limits(cost_usd=1), True),
+    ],
+)
+def test_only_tokens_seconds_and_dollars_are_known_afterwards(
+    limits: Limits, is_metered: bool
+) -> None:
+    assert Budget(limits).is_metered is is_metered

@@ -406,3 +406,40 @@ async def test_no_frame_is_handed_over_past_the_budget_of_frames(tmp_path: Path)
 
     assert "frames: 3" in first.text
     assert error_of(second)["message"].startswith("the budget of frames is used up")
+
+
+async def test_an_agent_can_make_a_visible_call_by_name(tmp_path: Path) -> None:
+    box, log = toolbox(tmp_path, observer=["1 red circle"]), LogTail()
+
+    result = await box.run_call(*LOOK)
+
+    assert result.failure is None
+    assert result.reply.untrusted == {"observations": "1 red circle"}
+    assert "1 red circle" in result.message.text
+    assert box.budget.used("visible_calls") == 1
+    assert [(event["name"], event["error"]) for event in log.of("tool")] == [
+        ("analyze_video", None)
+    ]
+    assert {event["call_id"] for event in log.of("primitive")} == {result.message.tool_call_id}
+
+
+async def test_a_call_by_name_that_fails_says_why_and_is_counted(tmp_path: Path) -> None:
+    box = toolbox(tmp_path, limits=Limits(visible_calls=1))
+
+    unknown = await box.run_call("look", {})
+    refused = await box.run_call(*LOOK)
+
+    assert unknown.failure is not None
+    assert refused.failure is not None
+    assert (unknown.failure.code, refused.failure.code) == ("unknown_tool", "budget_exhausted")
+    assert unknown.message.tool_call_id != refused.message.tool_call_id
+
+
+async def test_a_fault_of_a_provider_ends_a_call_by_name(tmp_path: Path) -> None:
+    failure = HttpError(500)
+    box = toolbox(tmp_path, observer=[failure, failure])
+
+    with pytest.raises(HttpError):
+        await box.run_call(*LOOK)
+
+    assert box.failure is failure

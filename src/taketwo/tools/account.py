@@ -7,9 +7,11 @@ by whoever did it, however they are nested.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Self
 
+import anyio
 from inspect_ai.log import transcript
 
 from taketwo.benchmarks.canonical import JsonValue
@@ -24,6 +26,7 @@ class CellAccount:
 
     `failure` is the first fault of a provider or of the media. A cell that has one has no answer,
     whatever the agent says afterwards. `booked_s` are the seconds that watches have timed so far.
+    `unavailable` names the metrics that nobody measured in this cell, each with the reason.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -33,6 +36,8 @@ class CellAccount:
         self.model_calls = 0
         self.tokens: int | None = None
         self.booked_s = 0.0
+        self.unavailable: dict[str, str] = {}
+        self._one_at_a_time = anyio.Lock()
 
     @property
     def latency_s(self) -> float:
@@ -52,6 +57,31 @@ class CellAccount:
         """Add the tokens that a provider reported."""
         self.tokens = (self.tokens or 0) + tokens
         self.budget.spend("tokens", tokens)
+
+    def book_usage(self, model: str, used: tuple[int, int] | None) -> None:
+        """Take in what a reply of `model` used, input and output; the log of a cell has it already."""
+
+    def spend_money(self, cost_usd: float) -> None:
+        """Add what a call cost in US dollars."""
+        self.budget.spend("cost_usd", cost_usd)
+
+    @asynccontextmanager
+    async def metered(self) -> AsyncGenerator[None]:
+        """Let work pass one piece after the other where a limit is known after the work only.
+
+        Whoever comes next then sees what the one before has used, so that one piece of work at most
+        goes over a limit in tokens, seconds or dollars, also where an agent asks in parallel. The
+        wait is nobody's work. Without such a limit nothing waits.
+        """
+        if not self.budget.is_metered:
+            yield
+            return
+        with self.watch():
+            await self._one_at_a_time.acquire()
+        try:
+            yield
+        finally:
+            self._one_at_a_time.release()
 
     def fail(self, error: BaseException) -> None:
         """Keep `error` as the reason why the cell has no answer, unless there is one already."""

@@ -1,7 +1,13 @@
-"""`analyze_video`: an observer model looks at frames of a window and reports observations, not answers."""
+"""`analyze_video`: an observer model looks at frames of a window and reports observations, not answers.
+
+Its controls (frames per second, resolution, which part of the video) are the planner's, unless a
+study fixes them: `analyze_video_tool`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import cast
 
 from pydantic import BaseModel, Field
@@ -9,16 +15,18 @@ from pydantic import BaseModel, Field
 from taketwo.media.sampling import times_by_fps
 from taketwo.tools.extract_video_parts import frames_remark, frames_wanted
 from taketwo.tools.fencing import FENCE_RULE, fence, question_block
+from taketwo.tools.fixed_controls import FREE_CONTROLS, Control, FixedControls
 from taketwo.tools.video_tool import (
     Resolution,
     ToolContext,
+    ToolFailure,
     ToolReply,
     VideoTool,
     Window,
     max_side_of,
 )
 
-__all__ = ["ANALYZE_VIDEO", "OBSERVER_PROMPT", "AnalyzeVideo"]
+__all__ = ["ANALYZE_VIDEO", "OBSERVER_PROMPT", "AnalyzeVideo", "analyze_video_tool"]
 
 OBSERVER_PROMPT = f"""\
 You look at frames of a video for a colleague who cannot see them. Each frame stands after its time,
@@ -51,11 +59,94 @@ class AnalyzeVideo(Window):
     )
 
 
-async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
-    asked = cast("AnalyzeVideo", arguments)
+_ARGUMENTS_OF: Mapping[Control, tuple[str, ...]] = MappingProxyType({
+    "fps": ("fps",),
+    "resolution": ("resolution",),
+    "interval": ("start_time", "end_time"),
+})
+
+
+def analyze_video_tool(fixed: FixedControls = FREE_CONTROLS) -> VideoTool:
+    """Return the tool with some of its controls fixed.
+
+    A fixed control is in neither the schema nor the guidance, holds for each look, and a call that
+    names it anyway is refused with `invalid_arguments`.
+    """
+
+    async def run(context: ToolContext, arguments: BaseModel) -> ToolReply:
+        asked = _settled(cast("AnalyzeVideo", arguments), fixed)
+        return await _look(context, asked, fixed.fps)
+
+    part = "the whole video" if fixed.is_full_video else "a part of the video"
+    return VideoTool(
+        name="analyze_video",
+        description=(
+            f"Have an observer look at frames of {part} and report timed observations about a focus. "
+            "It reports what is seen; it does not answer the question."
+        ),
+        guidance=_guidance(fixed),
+        arguments=AnalyzeVideo,
+        run=run,
+        prompts={"observer": OBSERVER_PROMPT},
+        hidden_arguments=frozenset(_hidden(fixed)),
+    )
+
+
+def _hidden(fixed: FixedControls) -> tuple[str, ...]:
+    return tuple(name for control in fixed.fixed for name in _ARGUMENTS_OF[control])
+
+
+def _settled(asked: AnalyzeVideo, fixed: FixedControls) -> AnalyzeVideo:
+    """Return the arguments with the fixed controls in force."""
+    named = [name for name in _hidden(fixed) if name in asked.model_fields_set]
+    if named:
+        raise ToolFailure(
+            "invalid_arguments",
+            f"analyze_video takes no {' and no '.join(named)}: it is fixed here "
+            f"({fixed.describe()}); leave it out",
+            retryable=True,
+        )
+    if fixed.resolution is None:
+        return asked
+    return asked.model_copy(update={"resolution": fixed.resolution})
+
+
+def _guidance(fixed: FixedControls) -> str:
+    """Return what a system prompt says of the tool, without a word on what is fixed."""
+    hidden = _hidden(fixed)
+    names = ("start_time", "end_time", "fps", "focus", "resolution")
+    part = "the whole video" if fixed.is_full_video else "a window"
+    text = (
+        f"`analyze_video({', '.join(name for name in names if name not in hidden)})` has an observer "
+        f"look at {part} and report: an answer to your focus or that it was not seen, observations "
+        "with their seconds, how well the frames cover the focus (rich, partial, none), and what is "
+        "uncertain. The observer hears nothing. Say in `focus` exactly what to look for."
+    )
+    wide = _named(("fps 1", fixed.fps is None), ("resolution low or medium", not fixed.resolution))
+    close = _named(
+        ("at narrow windows", not fixed.is_full_video), ("with fps 3 to 10", fixed.fps is None)
+    )
+    looks = _named(
+        (" ".join(close), bool(close)),
+        ("with resolution high at small text", fixed.resolution is None),
+    )
+    advice = "; ".join(
+        _named(
+            (f"scan at {' and '.join(wide)}", bool(wide)),
+            (f"look closely {', and '.join(looks)}", bool(looks)),
+        )
+    )
+    return f"{text} {advice[0].upper()}{advice[1:]}." if advice else text
+
+
+def _named(*parts: tuple[str, bool]) -> list[str]:
+    return [part for part, is_said in parts if is_said]
+
+
+async def _look(context: ToolContext, asked: AnalyzeVideo, fixed_fps: float | None) -> ToolReply:
     start_s, end_s, notes = asked.clamped(context.duration_s)
-    fps = min(_MAX_FPS, max(_MIN_FPS, asked.fps))
-    if fps != asked.fps:
+    fps = min(_MAX_FPS, max(_MIN_FPS, asked.fps)) if fixed_fps is None else fixed_fps
+    if fixed_fps is None and fps != asked.fps:
         notes.append(f"fps {asked.fps:g} was moved to {fps:g} (allowed are 1 to 20)")
     cap = context.frames_left()
     wanted = frames_wanted(start_s, end_s, fps)
@@ -88,21 +179,5 @@ async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
     )
 
 
-ANALYZE_VIDEO = VideoTool(
-    name="analyze_video",
-    description=(
-        "Have an observer look at frames of a part of the video and report timed observations about "
-        "a focus. It reports what is seen; it does not answer the question."
-    ),
-    guidance=(
-        "`analyze_video(start_time, end_time, fps, focus, resolution)` has an observer look at a "
-        "window and report: an answer to your focus or that it was not seen, observations with "
-        "their seconds, how well the frames cover the focus (rich, partial, none), and what is "
-        "uncertain. The observer hears nothing. Say in `focus` exactly what to look for. Scan at "
-        "fps 1 and resolution low or medium; look closely at narrow windows with fps 3 to 10, and "
-        "with resolution high at small text."
-    ),
-    arguments=AnalyzeVideo,
-    run=_run,
-    prompts={"observer": OBSERVER_PROMPT},
-)
+ANALYZE_VIDEO = analyze_video_tool()
+"""The tool as it is published: all controls are the planner's."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-__all__ = ["Budget", "BudgetExhausted", "Limits", "Resource"]
+__all__ = ["KNOWN_AFTERWARDS", "Budget", "BudgetExhausted", "Limits", "Resource"]
 
 Resource = Literal[
-    "turns", "visible_calls", "primitive_ops", "model_calls", "frames", "tokens", "latency_s"
+    "turns",
+    "visible_calls",
+    "primitive_ops",
+    "model_calls",
+    "frames",
+    "tokens",
+    "latency_s",
+    "cost_usd",
 ]
+KNOWN_AFTERWARDS: tuple[Resource, ...] = ("latency_s", "tokens", "cost_usd")
+"""Resources of which a call says only afterwards how much it took."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +29,9 @@ class Limits:
 
     `turns` are generations of the orchestrator, `visible_calls` tool calls that it issues,
     `model_calls` generations of any role, `frames` images handed to any model, `tokens` input plus
-    output of all roles, `latency_s` seconds of self-timed work, and `wall_s` the safety net in
-    seconds as observed, which ends the cell as a fault of the infrastructure.
+    output of all roles, `latency_s` seconds of self-timed work, `cost_usd` US dollars by the plan's
+    prices, and `wall_s` the safety net in seconds as observed, which ends the cell as a fault of
+    the infrastructure.
     """
 
     turns: int | None = None
@@ -30,6 +41,7 @@ class Limits:
     frames: int | None = None
     tokens: int | None = None
     latency_s: float | None = None
+    cost_usd: float | None = None
     wall_s: float | None = None
 
     def tightened_by(self, other: Limits) -> Limits:
@@ -53,11 +65,14 @@ class Limits:
 
 
 class BudgetExhausted(Exception):
-    """A call was not made because the cell has used up a resource; becomes a status, never an answer."""
+    """A call was not made because the cell has used up a resource; becomes a status, never an answer.
 
-    def __init__(self, resource: Resource, used: float, limit: float) -> None:
+    The resource `context` is that of a model: see `taketwo.tools.context_overflow`.
+    """
+
+    def __init__(self, resource: Resource | Literal["context"], used: float, limit: float) -> None:
         super().__init__(f"{resource} budget is used up: {used:g} of {limit:g}")
-        self.resource: Resource = resource
+        self.resource: Resource | Literal["context"] = resource
         self.used = used
         self.limit = limit
 
@@ -66,7 +81,8 @@ class Budget:
     """The running account of one cell against its limits.
 
     `reserve` is called before work is done and refuses what would exceed a countable limit;
-    `spend` books what turns out afterwards (tokens, seconds), so that the next call is refused.
+    `spend` books what turns out afterwards (tokens, seconds, dollars), so that the next call is
+    refused.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -112,8 +128,21 @@ class Budget:
             self.spend(resource, amount)
 
     def spend(self, resource: Resource, amount: float) -> None:
-        """Book `amount` of `resource`, whatever the limit."""
+        """Book `amount` of `resource`, whatever the limit.
+
+        Raises
+        ------
+        ValueError
+            If `amount` is negative or no number, which would lift the limit.
+        """
+        if math.isnan(amount) or amount < 0:
+            raise ValueError(f"{amount} of {resource} cannot be booked; it must be 0 or more")
         self._used[resource] = self.used(resource) + amount
+
+    @property
+    def is_metered(self) -> bool:
+        """Return whether a resource is limited whose use is known after a call only."""
+        return any(getattr(self.limits, resource) is not None for resource in KNOWN_AFTERWARDS)
 
     def check(self, *resources: Resource) -> None:
         """Raise `BudgetExhausted` where one of `resources` has nothing left."""

@@ -7,11 +7,17 @@ from types import MappingProxyType
 
 from taketwo.benchmarks.canonical import JsonValue, sha256_of
 from taketwo.errors import UnknownName
+from taketwo.tools.analyze import ANALYZE
 from taketwo.tools.analyze_video import ANALYZE_VIDEO
+from taketwo.tools.avp_observation import OBSERVE_VIDEO
 from taketwo.tools.extract_video_parts import EXTRACT_VIDEO_PARTS
 from taketwo.tools.get_transcript import GET_TRANSCRIPT
+from taketwo.tools.ground_event import GROUND_EVENT
+from taketwo.tools.parse_website import PARSE_WEBSITE
+from taketwo.tools.star_toolset import star_tools
 from taketwo.tools.transcribe_speech import TRANSCRIBE_SPEECH
 from taketwo.tools.video_tool import VideoTool
+from taketwo.tools.web_search import WEB_SEARCH
 
 __all__ = [
     "TOOLS",
@@ -25,7 +31,18 @@ __all__ = [
 
 TOOLS: Mapping[str, VideoTool] = MappingProxyType({
     tool.name: tool
-    for tool in (ANALYZE_VIDEO, EXTRACT_VIDEO_PARTS, GET_TRANSCRIPT, TRANSCRIBE_SPEECH)
+    for tool in (
+        ANALYZE,
+        ANALYZE_VIDEO,
+        EXTRACT_VIDEO_PARTS,
+        GET_TRANSCRIPT,
+        GROUND_EVENT,
+        OBSERVE_VIDEO,
+        PARSE_WEBSITE,
+        TRANSCRIBE_SPEECH,
+        WEB_SEARCH,
+        *star_tools(),
+    )
 })
 
 
@@ -73,10 +90,10 @@ def tool_guidance(tools: Iterable[str | VideoTool]) -> str:
 def tool_prompts(tools: Iterable[str | VideoTool]) -> dict[str, str]:
     """Return the templates that the tools send to other models, by role.
 
-    Several tools of one role have their templates joined in the order of their names.
+    Several tools of one role have their templates joined in the order of their names, each once.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for tool in resolved_tools(tools):
-        for role, template in tool.prompts.items():
-            found.setdefault(role, []).append(template)
+        for role, templates in tool.prompts.items():
+            found.setdefault(role, {}).update(dict.fromkeys(templates.split("\n\f\n")))
     return {role: "\n\f\n".join(templates) for role, templates in found.items()}

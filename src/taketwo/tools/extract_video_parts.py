@@ -1,21 +1,25 @@
-"""`extract_video_parts`: frames of a window, handed to whoever asked as pictures with their times."""
+"""`extract_video_parts`: frames of a window, handed to whoever asked as pictures with their times.
+
+What was extracted has a name (`frames_1`) by which `analyze` takes it: no model ever names a file.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import Literal, Self, cast
 
 from pydantic import BaseModel, Field, model_validator
 
 from taketwo.media.sampling import times_by_count, times_by_fps
+from taketwo.tools.clip_arguments import HIDDEN_PATH, ClipArguments
+from taketwo.tools.media_shelf import MediaShelf
 from taketwo.tools.primitives import SeenFrame
 from taketwo.tools.video_tool import (
     Resolution,
     ToolContext,
     ToolReply,
     VideoTool,
-    Window,
     max_side_of,
 )
 
@@ -24,7 +28,7 @@ __all__ = ["EXTRACT_VIDEO_PARTS", "ExtractVideoParts", "frames_remark", "frames_
 _DEFAULT_COUNT = 8
 
 
-class ExtractVideoParts(Window):
+class ExtractVideoParts(ClipArguments):
     """Which frames: a window, and either how many or how many a second."""
 
     count: int | None = Field(
@@ -35,6 +39,9 @@ class ExtractVideoParts(Window):
     )
     resolution: Resolution = Field(
         default="medium", description="Size of the frames: low 320, medium 640, high 1280 pixels"
+    )
+    extract_type: Literal["frames", "subclips"] = Field(
+        default="frames", description="Frames are given in any case"
     )
 
     @model_validator(mode="after")
@@ -63,6 +70,9 @@ def frames_remark(frames: Sequence[SeenFrame], wanted: int, cap: int) -> str:
 async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
     asked = cast("ExtractVideoParts", arguments)
     start_s, end_s, notes = asked.clamped(context.duration_s)
+    notes += asked.path_remarks(context)
+    if asked.extract_type == "subclips":
+        notes.append("clips are not handed over; these are frames of the part, each with its time")
     cap = context.frames_left()
     if asked.fps is not None:
         wanted = frames_wanted(start_s, end_s, asked.fps)
@@ -73,14 +83,26 @@ async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
     frames = await context.primitives.extract_video_parts(
         times_s, max_side=max_side_of(asked.resolution)
     )
+    name = context.state.get(MediaShelf).put(frames)
     fields = {
         "window": f"{start_s:.1f}-{end_s:.1f} s",
+        "name": name,
         "frames": frames_remark(frames, wanted, cap),
         "resolution": asked.resolution,
     }
     if notes:
         fields["note"] = "; ".join(notes)
-    return ToolReply(fields=fields, frames=frames, truncated=wanted > cap)
+    return ToolReply(
+        fields=fields,
+        frames=frames,
+        truncated=wanted > cap,
+        data={
+            "media": [name],
+            "frame_times_s": [frame.time_s for frame in frames],
+            "start_s": start_s,
+            "end_s": end_s,
+        },
+    )
 
 
 EXTRACT_VIDEO_PARTS = VideoTool(
@@ -88,8 +110,10 @@ EXTRACT_VIDEO_PARTS = VideoTool(
     description="Get frames of a part of the video as pictures, each with its time in seconds.",
     guidance=(
         "`extract_video_parts(start_time, end_time, count or fps, resolution)` shows you frames of a "
-        "window as pictures, each after its time. Use it when you can look at pictures yourself."
+        "window as pictures, each after its time, and a name for them, such as frames_1. Use it when "
+        "you can look at pictures yourself, or to have the frames of that name analysed."
     ),
     arguments=ExtractVideoParts,
     run=_run,
+    hidden_arguments=HIDDEN_PATH | {"extract_type"},
 )

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Self, cast
+from typing import cast
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel
 
+from taketwo.tools.clip_arguments import HIDDEN_PATH, ClipArguments
 from taketwo.tools.transcribe_speech import transcript_reply
-from taketwo.tools.video_tool import Seconds, ToolContext, ToolReply, VideoTool, Window
+from taketwo.tools.video_tool import ToolContext, ToolReply, VideoTool
 
 __all__ = ["GET_TRANSCRIPT", "GetTranscript"]
 
 
-class GetTranscript(Window):
+class GetTranscript(ClipArguments):
     """Which part of the video; `start` and `end` are accepted as well."""
-
-    start: Seconds | None = Field(default=None, description="Same as start_time")
-    end: Seconds | None = Field(default=None, description="Same as end_time")
-
-    @model_validator(mode="after")
-    def _one_name_each(self) -> Self:
-        if None not in (self.start, self.start_time) or None not in (self.end, self.end_time):
-            raise ValueError("give start_time or start, and end_time or end, not both")
-        return self
 
 
 async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
-    asked = cast("GetTranscript", arguments)
-    start = asked.start if asked.start_time is None else asked.start_time
-    end = asked.end if asked.end_time is None else asked.end_time
-    return await transcript_reply(context, start, end)
+    return await transcript_reply(context, cast("GetTranscript", arguments))
 
 
 GET_TRANSCRIPT = VideoTool(
@@ -42,5 +31,5 @@ GET_TRANSCRIPT = VideoTool(
     ),
     arguments=GetTranscript,
     run=_run,
-    hidden_arguments=frozenset({"start", "end"}),
+    hidden_arguments=HIDDEN_PATH,
 )

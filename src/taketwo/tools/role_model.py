@@ -11,16 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    ResponseSchema,
+    get_model,
+)
 from inspect_ai.tool import ToolChoice, ToolInfo
 from tenacity import RetryError
 
-from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.canonical import JsonValue, sha256_of_text
 from taketwo.errors import RequestError
 from taketwo.tools.account import CellAccount
-from taketwo.tools.budget import BudgetExhausted, Resource
+from taketwo.tools.budget import KNOWN_AFTERWARDS, BudgetExhausted, Resource
 from taketwo.tools.clean_replies import CLEANED, with_clean_replies
-from taketwo.tools.sent_media import media_sha256, refuse_droppable
+from taketwo.tools.context_overflow import ContextOverflow, overflow_in, overflow_of, refusal_in
+from taketwo.tools.price import tokens_cost_usd
+from taketwo.tools.sent_media import frames_in, media_sha256, refuse_droppable
 
 __all__ = ["ModelRole", "ProviderReplyError", "RoleModel", "RoleSettings", "SeedOf"]
 
@@ -28,21 +38,22 @@ ModelRole = Literal["orchestrator", "observer", "transcriber", "judge"]
 SeedOf = Callable[[int], int | None]
 """Seed of a generation by its number in the cell, counted from 0 over all roles; None sends none."""
 
-ReplyProblem = Literal["empty", "malformed", "refused", "cut_off"]
+ReplyProblem = Literal["empty", "malformed", "refused", "cut_off", "unmetered"]
 
 
 class ProviderReplyError(Exception):
     """A reply that is none: a status of the cell, never an answer.
 
     `problem` is `empty` (neither text nor tool calls), `malformed` (no message at all, or a tool
-    call without a name), `refused` (stopped by a content filter) or `cut_off` (the token limit was
-    reached before the first word). `retryable` says whether asking again may help.
+    call without a name), `refused` (stopped by a content filter), `cut_off` (the token limit was
+    reached before the first word) or `unmetered` (no usage is reported, and the cell has a limit in
+    tokens or dollars, which then cannot be kept). `retryable` says whether asking again may help.
     """
 
     def __init__(self, problem: ReplyProblem, model: str, detail: str) -> None:
         super().__init__(f"{model} gave no usable reply: {problem} ({detail})")
         self.problem: ReplyProblem = problem
-        self.retryable = problem != "cut_off"
+        self.retryable = problem not in {"cut_off", "unmetered"}
 
     @property
     def may_be_asked_again(self) -> bool:
@@ -56,7 +67,8 @@ class RoleSettings:
 
     `model` is an inspect_ai name (or a ready model). `sampling` are fields of inspect_ai's
     `GenerateConfig`; None is the provider's default and is not sent. `retries` are further
-    attempts of one request after the first, `timeout_s` seconds are allowed to each attempt.
+    attempts of one request after the first, `timeout_s` seconds are allowed to each attempt. `price`
+    is in US dollars per million tokens (`input`, `output`); None is not known.
     """
 
     role: ModelRole
@@ -68,6 +80,7 @@ class RoleSettings:
     timeout_s: float = 300.0
     connections: int = 8
     seed_of: SeedOf | None = None
+    price: Mapping[str, float] | None = None
 
     @property
     def name(self) -> str:
@@ -143,8 +156,9 @@ class RoleModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        tools: bool | Sequence[str] = False,
+        tools: bool | Sequence[str | ToolInfo] = False,
         tool_choice: ToolChoice | None = None,
+        response_schema: ResponseSchema | None = None,
     ) -> ModelOutput:
         """Return the model's reply to `messages`.
 
@@ -153,48 +167,64 @@ class RoleModel:
         messages
             The conversation; pictures as data URIs, each after a text with its time.
         tools
-            Whether the model sees the cell's tools: all, none, or those named.
+            Whether the model sees the cell's tools: all, none, or those named. An agent of another
+            framework hands over its own tools as schemas.
         tool_choice
             The engine's tool choice; `"none"` shows the tools and forbids calling them.
+        response_schema
+            The form that the provider is asked to hold the reply to.
 
         Raises
         ------
         BudgetExhausted
             If the cell may not make this call; nothing was sent.
+        ContextOverflow
+            If the messages are longer than the model's context; a `BudgetExhausted` as well.
         ProviderReplyError
             If no attempt gave a usable reply.
         RequestError
-            If a message carries media that this provider may drop without a word.
+            If a message carries media that this provider may drop without a word, or the cell has
+            a limit in dollars and the model no price.
 
         Exceptions of the provider are passed on as they are, after its retries.
         """
         refuse_droppable(messages, self.settings.provider)
         media = media_sha256(messages)
         shown = self._shown(tools)
-        self._account.budget.check("latency_s", "tokens")
         attempt = 0
-        while True:
-            self._reserve(len(media), is_turn=attempt == 0)
-            output, problem = await self._send(messages, shown, tool_choice, media)
-            if problem is None:
-                return output
-            attempt += 1
-            if attempt > self.settings.retries or not problem.may_be_asked_again:
-                self._account.fail(problem)
-                raise problem
+        async with self._account.metered():
+            while True:
+                self._reserve(frames_in(messages), is_turn=attempt == 0)
+                output, problem = await self._send(
+                    messages, shown, tool_choice, response_schema, media
+                )
+                if problem is None:
+                    return output
+                attempt += 1
+                if attempt > self.settings.retries or not problem.may_be_asked_again:
+                    self._account.fail(problem)
+                    raise problem
 
     def _open(self) -> Model:
         if self._opened is None:
             self._opened = self.settings.open()
         return self._opened
 
-    def _shown(self, tools: bool | Sequence[str]) -> list[ToolInfo]:
+    def _shown(self, tools: bool | Sequence[str | ToolInfo]) -> list[ToolInfo]:
         if isinstance(tools, bool):
             return list(self._tools) if tools else []
-        return [tool for tool in self._tools if tool.name in tools]
+        given = [tool for tool in tools if isinstance(tool, ToolInfo)]
+        return [*(tool for tool in self._tools if tool.name in tools), *given]
 
     def _reserve(self, frames: int, *, is_turn: bool) -> None:
         budget = self._account.budget
+        budget.check(*KNOWN_AFTERWARDS)
+        if budget.limits.cost_usd is not None and self.settings.price is None:
+            raise RequestError(
+                f"the cell may cost {budget.limits.cost_usd:g} US dollars, but {self.settings.name!r} "
+                "has no price, so nobody could say when that is reached; give it one under `prices` "
+                "(0 for a model that costs nothing), or remove limits.cost_usd"
+            )
         left = budget.left("model_calls")
         if self._leave_last_call and left is not None and left <= 1:
             # The last generation belongs to the orchestrator, or there would be no answer.
@@ -210,6 +240,7 @@ class RoleModel:
         messages: Sequence[ChatMessage],
         tools: list[ToolInfo],
         tool_choice: ToolChoice | None,
+        response_schema: ResponseSchema | None,
         seed: int | None,
     ) -> ModelOutput:
         try:
@@ -217,7 +248,7 @@ class RoleModel:
                 list(messages),
                 tools=tools,
                 tool_choice=tool_choice,
-                config=GenerateConfig(seed=seed),
+                config=GenerateConfig(seed=seed, response_schema=response_schema),
                 cache=False,
             )
         except RetryError as error:
@@ -231,6 +262,7 @@ class RoleModel:
         messages: Sequence[ChatMessage],
         tools: list[ToolInfo],
         tool_choice: ToolChoice | None,
+        response_schema: ResponseSchema | None,
         media: tuple[str, ...],
     ) -> tuple[ModelOutput, ProviderReplyError | None]:
         call = self._account.next_model_call()
@@ -239,23 +271,33 @@ class RoleModel:
             "role": self.settings.role,
             "call": call,
             "media_sha256": list(media),
+            "system_text_sha256": _system_text_sha256(messages),
             "latency_s": None,
             "seed_set": seed is not None,
-            "frames": len(media),
+            "frames": frames_in(messages),
             "error": None,
         }
         with self._account.watch() as watch:
             try:
-                output = await self._attempt(messages, tools, tool_choice, seed)
+                output = await self._attempt(messages, tools, tool_choice, response_schema, seed)
             except Exception as error:
+                too_long = overflow_in(error)
+                if too_long is not None:
+                    self._account.record("model", event | {"error": "ContextOverflow"})
+                    raise self._overflow(too_long) from error
                 self._account.fail(error)
                 self._account.record("model", event | {"error": type(error).__name__})
                 raise
         latency_s = _charged_s(output, watch.own_s)
         self._account.charge(latency_s)
-        if output.usage is not None:
-            self._account.spend_tokens(output.usage.input_tokens + output.usage.output_tokens)
-        problem = _problem_of(output, self.settings.name)
+        too_long = overflow_of(output)
+        if too_long is not None:
+            self._account.record(
+                "model", event | {"latency_s": latency_s, "error": "ContextOverflow"}
+            )
+            raise self._overflow(too_long)
+        unmetered = self._book(output.usage)
+        problem = unmetered or _problem_of(output, self.settings.name)
         failed = None if problem is None else f"ProviderReplyError: {problem.problem}"
         self._account.record("model", event | {"latency_s": latency_s, "error": failed})
         cleaned = (output.metadata or {}).get(CLEANED)
@@ -264,6 +306,58 @@ class RoleModel:
                 "note", {"text": f"reply {call} was cleaned: {'; '.join(cleaned)}"}
             )
         return output, problem
+
+    def _overflow(self, said: str) -> ContextOverflow:
+        overflow = ContextOverflow(self.settings.name, said)
+        self._account.record("note", {"text": str(overflow)})
+        return overflow
+
+    def _book(self, usage: ModelUsage | None) -> ProviderReplyError | None:
+        """Book tokens and dollars; return what is wrong where a limit needs them and they are missing."""
+        used = _tokens_in(usage)
+        self._account.book_usage(self.settings.name, used)
+        price = self.settings.price
+        if used is not None:
+            self._account.spend_tokens(sum(used))
+            if price is not None:
+                self._account.spend_money(tokens_cost_usd(price, *used))
+            return None
+        limits = self._account.budget.limits
+        is_free = price is not None and not any(price.values())
+        needed = [
+            name
+            for name, is_needed in (
+                ("tokens", limits.tokens is not None),
+                ("cost_usd", limits.cost_usd is not None and not is_free),
+            )
+            if is_needed
+        ]
+        if not needed:
+            return None
+        return ProviderReplyError(
+            "unmetered",
+            self.settings.name,
+            f"the reply reports no usage, so limits.{needed[0]} cannot be kept; limit model_calls "
+            "instead",
+        )
+
+
+def _system_text_sha256(messages: Sequence[ChatMessage]) -> str | None:
+    """Return the hash of the system prompt as we wrote it; None where there is none."""
+    texts = [message.text for message in messages if message.role == "system"]
+    return sha256_of_text("\n\f\n".join(texts)) if texts else None
+
+
+def _tokens_in(usage: ModelUsage | None) -> tuple[int, int] | None:
+    """Return input (cached input included) and output tokens; None where they are not reported.
+
+    Every request has input: no tokens at all, or fewer than none, is no report.
+    """
+    if usage is None:
+        return None
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    given, made = usage.input_tokens + cached, usage.output_tokens
+    return None if given < 0 or made < 0 or given + made == 0 else (given, made)
 
 
 def _charged_s(output: ModelOutput, observed_s: float) -> float:
@@ -280,6 +374,9 @@ def _problem_of(output: ModelOutput, model: str) -> ProviderReplyError | None:
     stop = output.stop_reason
     if stop == "content_filter":
         return ProviderReplyError("refused", model, "stopped by a content filter")
+    refused = refusal_in(output)
+    if refused is not None:
+        return ProviderReplyError("cut_off", model, f"no room for a reply: {refused:.300}")
     calls = output.message.tool_calls or []
     if any(not call.function.strip() for call in calls):
         return ProviderReplyError("malformed", model, "a tool call without a name")

@@ -19,8 +19,9 @@ from inspect_ai.model import (
 )
 
 from taketwo.errors import RequestError
+from taketwo.tools.native_video import video_reference
 
-__all__ = ["frame_label", "image_content", "media_sha256", "refuse_droppable"]
+__all__ = ["frame_label", "frames_in", "image_content", "media_sha256", "refuse_droppable"]
 
 _AUDIO_PROVIDERS = frozenset({
     "openai",
@@ -39,7 +40,11 @@ Measured from request bodies with inspect_ai 0.3.285. Others may drop it, and th
 media that no model received.
 """
 
-_Media = ContentImage | ContentAudio | ContentVideo | ContentDocument
+_REFERENCE_PROVIDERS = frozenset({"gemini-video", "vllm-video", "scripted"})
+"""Providers that know a video by reference; any other would send the words with it and no video."""
+
+_Media = ContentImage | ContentAudio | ContentVideo | ContentDocument | ContentText
+"""A text is a medium where it carries a reference to a video."""
 
 
 def frame_label(time_s: float) -> str:
@@ -64,6 +69,21 @@ def media_sha256(messages: Sequence[ChatMessage]) -> tuple[str, ...]:
     return tuple(_sha256(part) for _, part in _media(messages))
 
 
+def frames_in(messages: Sequence[ChatMessage]) -> int:
+    """Return how many pictures a model is handed: a video by reference counts as those of its rate.
+
+    A recording is no picture.
+    """
+    count = 0
+    for _, part in _media(messages):
+        if isinstance(part, ContentAudio):
+            continue
+        reference = video_reference(part) if isinstance(part, ContentText) else None
+        frames = 1 if reference is None else reference.get("frames")
+        count += frames if isinstance(frames, int) else 1
+    return count
+
+
 def refuse_droppable(messages: Sequence[ChatMessage], provider: str) -> None:
     """Refuse media that `provider` may leave out of the request without a word.
 
@@ -77,9 +97,13 @@ def refuse_droppable(messages: Sequence[ChatMessage], provider: str) -> None:
     for message, part in _media(messages):
         if isinstance(part, ContentImage):
             continue
-        kind = part.type
+        kind = "video by reference" if isinstance(part, ContentText) else part.type
         in_tool_result = isinstance(message, ChatMessageTool)
-        sent_by = {"audio": _AUDIO_PROVIDERS, "video": _VIDEO_PROVIDERS}.get(kind, frozenset())
+        sent_by = {
+            "audio": _AUDIO_PROVIDERS,
+            "video": _VIDEO_PROVIDERS,
+            "video by reference": _REFERENCE_PROVIDERS,
+        }.get(kind, frozenset())
         if in_tool_result or provider not in sent_by:
             where = "a tool result" if in_tool_result else f"a {message.role} message"
             raise RequestError(
@@ -96,6 +120,9 @@ def _media(messages: Sequence[ChatMessage]) -> Iterator[tuple[ChatMessage, _Medi
         for part in message.content:
             if isinstance(part, ContentImage | ContentAudio | ContentVideo | ContentDocument):
                 yield message, part
+            elif isinstance(part, ContentText):
+                if video_reference(part) is not None:
+                    yield message, part
             elif isinstance(part, ContentData):
                 raise RequestError(
                     f"a {message.role} message carries provider data that no other provider reads; "
@@ -104,6 +131,8 @@ def _media(messages: Sequence[ChatMessage]) -> Iterator[tuple[ChatMessage, _Medi
 
 
 def _sha256(part: _Media) -> str:
+    if isinstance(part, ContentText):
+        return str((video_reference(part) or {}).get("sha256"))
     if isinstance(part, ContentImage):
         source = part.image
     elif isinstance(part, ContentAudio):

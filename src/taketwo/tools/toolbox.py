@@ -6,39 +6,36 @@ always gets a result, so that no evidence is lost and no call of a reply is left
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageTool,
-    Content,
-    ContentText,
     ModelOutput,
-    execute_tools,
 )
-from inspect_ai.tool import ToolCall, ToolCallError, ToolDef, ToolError, ToolInfo, ToolParams
+from inspect_ai.tool import ToolCall, ToolInfo
 
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.errors import RequestError
 from taketwo.media.video import VideoInfo
 from taketwo.tools.account import CellAccount
-from taketwo.tools.budget import Budget, BudgetExhausted, Limits
+from taketwo.tools.aliases import canonical_name
+from taketwo.tools.budget import KNOWN_AFTERWARDS, Budget, BudgetExhausted, Limits
 from taketwo.tools.catalog import resolved_tools
 from taketwo.tools.cell_state import CellState
 from taketwo.tools.clean_replies import clean_call
-from taketwo.tools.loggable import loggable_text
+from taketwo.tools.context_overflow import ContextOverflow
 from taketwo.tools.primitives import CellMedia, Primitives
 from taketwo.tools.role_model import ModelRole, RoleModel, RoleSettings
-from taketwo.tools.sent_media import image_content
+from taketwo.tools.video_index_store import IndexStore
 from taketwo.tools.video_tool import ToolContext, ToolFailure, ToolReply, VideoTool
+from taketwo.tools.visible_call import VisibleCall
+from taketwo.tools.web import Web
 
-__all__ = ["ToolSettings", "Toolbox"]
-
-_ANY_ARGUMENTS = ToolParams(additionalProperties=True)
+__all__ = ["CallResult", "ToolSettings", "Toolbox"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +48,19 @@ class ToolSettings:
 
     observer_sees_question: bool = True
     max_frames: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallResult:
+    """What one visible call came to.
+
+    `message` is the result as an orchestrator sees it, `reply` the same in its parts (empty where
+    the call failed), and `failure` why there is none.
+    """
+
+    message: ChatMessageTool
+    reply: ToolReply
+    failure: ToolFailure | None
 
 
 class Toolbox:
@@ -68,6 +78,10 @@ class Toolbox:
         What the cell may spend.
     media
         Its video and where derived media go.
+    index
+        Where an index of the video is kept, and by which models it is made; None is nowhere.
+    web
+        Where it may search and read; None leaves the tools that do without work.
 
     Attributes
     ----------
@@ -81,6 +95,8 @@ class Toolbox:
         The counted operations, for agents that look without a visible tool.
     state : CellState
         What the agent and its tools remember inside the cell.
+    index : IndexStore or None
+        For agents that work with an index of the video (`tools.video_index_build.open_index`).
     """
 
     def __init__(
@@ -91,18 +107,22 @@ class Toolbox:
         roles: Mapping[ModelRole, RoleSettings],
         limits: Limits,
         media: CellMedia,
+        index: IndexStore | None = None,
+        web: Web | None = None,
     ) -> None:
         self.tools: Mapping[str, VideoTool] = MappingProxyType({
             tool.name: tool for tool in resolved_tools(tools)
         })
         self.settings = ToolSettings()
         self.state = CellState()
+        self.index = index
         self._question = question
         self._account = CellAccount(Budget(limits))
         self._roles = dict(roles)
         self._models: dict[ModelRole, RoleModel] = {}
         self._schemas = [_tool_info(tool) for tool in self.tools.values()]
-        self.primitives = Primitives(media, self._account, self.model)
+        self._direct_calls = 0
+        self.primitives = Primitives(media, self._account, self.model, web)
 
     @property
     def budget(self) -> Budget:
@@ -123,6 +143,21 @@ class Toolbox:
     def failure(self) -> BaseException | None:
         """Return the first fault of a provider or of the media; a cell with one has no answer."""
         return self._account.failure
+
+    @property
+    def account(self) -> CellAccount:
+        """Return the cell's account, for agents whose work is done elsewhere and reported."""
+        return self._account
+
+    @property
+    def roles(self) -> tuple[ModelRole, ...]:
+        """Return the roles that the arm names models for."""
+        return tuple(self._roles)
+
+    @property
+    def unavailable(self) -> Mapping[str, str]:
+        """Return the metrics that nobody measured in this cell, each with the reason."""
+        return MappingProxyType(self._account.unavailable)
 
     @property
     def is_spent(self) -> bool:
@@ -173,11 +208,14 @@ class Toolbox:
         """Write a remark into the cell's log."""
         self._account.record("note", {"text": text})
 
-    async def run_tool_calls(self, reply: ModelOutput) -> list[ChatMessage]:
+    async def run_tool_calls(
+        self, reply: ModelOutput, *, offered: Collection[str] | None = None
+    ) -> list[ChatMessage]:
         """Execute the visible calls of `reply` in their order and return one result for each.
 
         A call past the budget, of an unknown tool or with arguments that do not fit gets a typed
-        error as its result and is counted.
+        error as its result and is counted; so does one of a tool that is not among those `offered`
+        to this reply, if they are given.
 
         Raises
         ------
@@ -187,14 +225,36 @@ class Toolbox:
         message = reply.message
         results: list[ChatMessage] = []
         for call in message.tool_calls or []:
-            visible = _VisibleCall(self, self._account, clean_call(call))
+            visible = self._visible(call, offered)
             results.append(await visible.execute(message))
             if self._account.failure is not None:
                 raise self._account.failure
         return results
 
-    async def result_of(self, call: ToolCall) -> ToolReply:
+    async def run_call(self, name: str, arguments: Mapping[str, object]) -> CallResult:
+        """Execute one visible call for an agent whose orchestrator names tools in words of its own.
+
+        It is checked, booked, logged and recorded as the calls of a reply are.
+
+        Raises
+        ------
+        Exception
+            The fault of a provider or of the media that ends the cell; a tool's own error never.
+        """
+        self._direct_calls += 1
+        call = ToolCall(id=f"direct-{self._direct_calls}", function=name, arguments=dict(arguments))
+        visible = self._visible(call)
+        message = await visible.execute(ChatMessageAssistant(content="", tool_calls=[call]))
+        if self._account.failure is not None:
+            raise self._account.failure
+        return CallResult(message=message, reply=visible.reply, failure=visible.failure)
+
+    async def result_of(
+        self, call: ToolCall, *, offered: Collection[str] | None = None
+    ) -> ToolReply:
         """Return the result of one call; the budget is checked and booked first.
+
+        `offered` are the tools that may be called now; None is all of them.
 
         Raises
         ------
@@ -203,13 +263,21 @@ class Toolbox:
         """
         try:
             self.budget.reserve("visible_calls")
-            self.budget.check("primitive_ops", "latency_s", "tokens")
+            self.budget.check("primitive_ops", *KNOWN_AFTERWARDS)
+            call = replace(call, function=canonical_name(call.function, self.tools))
             tool = self.tools.get(call.function)
             if tool is None:
-                known = ", ".join(self.tools) or "none"
+                known = ", ".join(tool.name for tool in self.working_tools()) or "none"
                 raise ToolFailure(
                     "unknown_tool",
                     f"there is no tool {call.function!r:.80}; known are {known}",
+                    retryable=True,
+                )
+            if offered is not None and call.function not in offered:
+                raise ToolFailure(
+                    "not_offered",
+                    f"{call.function} cannot be called in this turn; on offer are "
+                    f"{', '.join(sorted(offered)) or 'no tools'}",
                     retryable=True,
                 )
             if call.parse_error:
@@ -220,90 +288,22 @@ class Toolbox:
                     retryable=True,
                 )
             return await tool.call(self.context(), call.arguments)
+        except ContextOverflow as error:
+            raise ToolFailure(
+                "too_long",
+                f"{error}; look at a shorter window, at fewer frames a second or a lower resolution",
+                retryable=True,
+            ) from error
         except BudgetExhausted as error:
             raise ToolFailure(
                 "budget_exhausted", f"{error}; the call was not made", retryable=False
             ) from error
 
+    def _visible(self, call: ToolCall, offered: Collection[str] | None = None) -> VisibleCall:
+        async def result_of(cleaned: ToolCall) -> ToolReply:
+            return await self.result_of(cleaned, offered=offered)
 
-class _VisibleCall:
-    """One visible call on its way through the engine, which logs it as a tool event."""
-
-    def __init__(self, toolbox: Toolbox, account: CellAccount, call: ToolCall) -> None:
-        self._toolbox = toolbox
-        self._account = account
-        self._call = call
-        self._failure: ToolFailure | None = None
-        self._reply = ToolReply()
-        self._latency_s: float | None = None
-
-    async def execute(self, message: ChatMessageAssistant) -> ChatMessageTool:
-        account, call = self._account, self._call
-        single = message.model_copy(update={"tool_calls": [replace(call, parse_error=None)]})
-        definition = ToolDef(
-            self._run,
-            name=call.function,
-            description="tool of the cell",
-            parameters=_ANY_ARGUMENTS,
-            max_output=0,
-        )
-        account.call_id = call.id
-        try:
-            executed = await execute_tools([single], [definition])
-        finally:
-            account.call_id = None
-        result = next(item for item in executed.messages if isinstance(item, ChatMessageTool))
-        if self._latency_s is None and result.error is not None:
-            # The engine refused the call before the tool was reached.
-            self._failure = ToolFailure("invalid_arguments", result.error.message, retryable=True)
-        self._record()
-        if self._failure is None:
-            return result
-        text = loggable_text(self._failure.to_text())
-        error = ToolCallError("unknown", text)
-        return result.model_copy(update={"content": text, "error": error})
-
-    async def _run(self, **kwargs: Any) -> list[Content]:
-        account = self._account
-        before_s = account.latency_s
-        with account.watch() as watch:
-            try:
-                self._reply = await self._toolbox.result_of(self._call)
-            except ToolFailure as failure:
-                self._failure = failure
-            except Exception as error:  # noqa: BLE001 around one tool call; the cause is recorded
-                code = "tool_failed" if account.failure is None else "fault"
-                self._failure = ToolFailure(
-                    code, f"{type(error).__name__}: {error!s:.500}", retryable=False
-                )
-            content = _content_of(self._reply)
-        account.charge(watch.own_s)
-        self._latency_s = account.latency_s - before_s
-        if self._failure is not None:
-            raise ToolError(loggable_text(self._failure.to_text()))
-        return content
-
-    def _record(self) -> None:
-        looked_at = (*self._reply.frames, *self._reply.seen)
-        self._account.record(
-            "tool",
-            {
-                "call_id": self._call.id,
-                "name": self._call.function,
-                "latency_s": self._latency_s or 0.0,
-                "frames": [frame.sha256 for frame in looked_at],
-                "frame_times_s": [frame.time_s for frame in looked_at],
-                "error": None if self._failure is None else self._failure.code,
-                "truncated": self._reply.truncated,
-            },
-        )
-
-
-def _content_of(reply: ToolReply) -> list[Content]:
-    content: list[Content] = [ContentText(text=loggable_text(reply.to_text()) or "(no result)")]
-    for frame in reply.frames:
-        content.extend(image_content(frame.time_s, frame.jpeg))
-    return content
+        return VisibleCall(self._account, clean_call(call), tuple(self.tools), result_of)
 
 
 def _tool_info(tool: VideoTool) -> ToolInfo:

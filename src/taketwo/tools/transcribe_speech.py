@@ -7,7 +7,8 @@ from typing import cast
 from pydantic import BaseModel
 
 from taketwo.media.transcript import Transcript
-from taketwo.tools.video_tool import ToolContext, ToolReply, VideoTool, Window
+from taketwo.tools.clip_arguments import HIDDEN_PATH, ClipArguments
+from taketwo.tools.video_tool import ToolContext, ToolReply, VideoTool
 
 __all__ = ["TRANSCRIBE_SPEECH", "transcript_lines", "transcript_reply"]
 
@@ -22,20 +23,19 @@ def transcript_lines(transcript: Transcript) -> list[str]:
     ]
 
 
-async def transcript_reply(
-    context: ToolContext, start_time: float | None, end_time: float | None
-) -> ToolReply:
+async def transcript_reply(context: ToolContext, asked: ClipArguments) -> ToolReply:
     """Return the speech of a window as a result, whole segments only.
 
-    At most 24,000 characters are shown; what was cut is said, with the second to go on from.
+    At most 24,000 characters are shown; what was cut is said, with the second to go on from. A
+    silent video is no error: the result says that nothing can be heard.
 
     Raises
     ------
     ToolFailure
         If nothing of the video lies in the window.
     """
-    window = Window(start_time=start_time, end_time=end_time)
-    start_s, end_s, notes = window.clamped(context.duration_s)
+    start_s, end_s, notes = asked.clamped(context.duration_s)
+    notes += asked.path_remarks(context)
     speech = await context.primitives.transcribe_speech(start_s, end_s)
     lines = transcript_lines(speech)
     shown, length = 0, 0
@@ -57,16 +57,25 @@ async def transcript_reply(
         fields=fields,
         untrusted={"transcript": text} if lines else {},
         truncated=shown < len(lines) or len(lines[0] if lines else "") > _MAX_CHARACTERS,
+        data={
+            "transcript": text,
+            "segments": [
+                {"start_s": segment.start_s, "end_s": segment.end_s, "text": segment.text}
+                for segment in speech.segments[:shown]
+            ],
+            "source": speech.source,
+            "start_s": start_s,
+            "end_s": end_s,
+        },
     )
 
 
-class TranscribeSpeech(Window):
+class TranscribeSpeech(ClipArguments):
     """Which part of the video."""
 
 
 async def _run(context: ToolContext, arguments: BaseModel) -> ToolReply:
-    asked = cast("TranscribeSpeech", arguments)
-    return await transcript_reply(context, asked.start_time, asked.end_time)
+    return await transcript_reply(context, cast("TranscribeSpeech", arguments))
 
 
 TRANSCRIBE_SPEECH = VideoTool(
@@ -78,4 +87,5 @@ TRANSCRIBE_SPEECH = VideoTool(
     ),
     arguments=TranscribeSpeech,
     run=_run,
+    hidden_arguments=HIDDEN_PATH,
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Annotated, Literal, cast
+from typing import Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import VisibleQuestion
@@ -17,6 +15,8 @@ from taketwo.media.sampling import clamp_window
 from taketwo.tools.cell_state import CellState
 from taketwo.tools.fencing import fence
 from taketwo.tools.primitives import Primitives, SeenFrame
+from taketwo.tools.seconds import Seconds
+from taketwo.tools.tool_failure import ToolFailure
 
 __all__ = [
     "Resolution",
@@ -39,35 +39,13 @@ def max_side_of(resolution: Resolution) -> int:
     return _MAX_SIDE[resolution]
 
 
-class ToolFailure(Exception):
-    """A call that did not give a result; the orchestrator reads code, message and whether to retry."""
-
-    def __init__(self, code: str, message: str, *, retryable: bool) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.retryable = retryable
-
-    def to_text(self) -> str:
-        """Return the error as the orchestrator sees it."""
-        return json.dumps(
-            {
-                "error": {
-                    "code": self.code,
-                    "message": self.message,
-                    "retryable": self.retryable,
-                }
-            },
-            ensure_ascii=False,
-        )
-
-
 @dataclass(frozen=True, kw_only=True)
 class ToolReply:
     """The result of a call.
 
     `fields` are ours and stand first, one line each; `untrusted` is text from the video or a model
-    by name and is fenced; `frames` follow as pictures with their times. `truncated` marks a result
+    by name and is fenced; `frames` follow as pictures with their times, `seen` were only looked at.
+    `data` is the result as values, for those who work with it in code. `truncated` marks a result
     that holds less than was asked for, which a field says too.
     """
 
@@ -76,11 +54,20 @@ class ToolReply:
     frames: tuple[SeenFrame, ...] = ()
     seen: tuple[SeenFrame, ...] = ()
     truncated: bool = False
+    data: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
     def to_text(self) -> str:
         """Return the textual part as the orchestrator sees it."""
         lines = [f"{name}: {value}" for name, value in self.fields.items()]
         return "\n".join([*lines, *(fence(name, text) for name, text in self.untrusted.items())])
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the result as values: fields and texts by name, `data` in place of equal names.
+
+        Texts of the video, a model or the web are in it unfenced.
+        """
+        whole: dict[str, JsonValue] = {**self.fields, **self.untrusted, **self.data}
+        return {**whole, "truncated": True} if self.truncated else whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,27 +172,6 @@ class VideoTool:
         if working.mode == "degraded":
             reply = replace(reply, fields={"mode": f"degraded: {working.reason}", **reply.fields})
         return reply
-
-
-def _seconds(value: object) -> object:
-    """Read `75`, `"75.5"`, `"1:15"` and `"0:01:15"`; everything else is left to the type."""
-    if not isinstance(value, str) or ":" not in value:
-        return value
-    parts = value.strip().split(":")
-    if len(parts) > 3:
-        return value
-    try:
-        numbers = [float(part) for part in parts]
-    except ValueError:
-        return value
-    if not all(math.isfinite(number) and number >= 0 for number in numbers):
-        return value
-    if any(number >= 60 for number in numbers[1:]):
-        return value
-    return sum(number * 60**place for place, number in enumerate(reversed(numbers)))
-
-
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(allow_inf_nan=False)]
 
 
 class Window(BaseModel):
