@@ -51,15 +51,25 @@ def commands_page() -> str:
         command = command_line.get_command(context, name)
         if command is None:
             raise SystemExit(f"the command {name!r} has no module")
-        inner = click.Context(
-            command,
-            info_name=name,
-            parent=context,
-            max_content_width=90,
-            help_option_names=["-h", "--help"],
-        )
-        parts.append(f"## `taketwo {name}`\n\n```text\n{command.get_help(inner)}\n```\n")
+        parts += _command_parts(command, context, name)
     return "\n".join(parts)
+
+
+def _command_parts(command: click.Command, parent: click.Context, name: str) -> list[str]:
+    """Return the help of a command, and of the commands below it."""
+    context = click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        max_content_width=90,
+        help_option_names=["-h", "--help"],
+    )
+    title = f"## `{context.command_path}`"
+    parts = [f"{title}\n\n```text\n{command.get_help(context)}\n```\n"]
+    if isinstance(command, click.Group):
+        for below, inner in command.commands.items():
+            parts += _command_parts(inner, context, below)
+    return parts
 
 
 def outcomes_page() -> str:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from tests.cells import COLOURS, LogTail, toolbox
 
-from taketwo.agents.catalog import AGENT_NAMES, agent_spec
+from taketwo.agents.catalog import AGENT_NAMES, EXTERNAL_NAMES, agent_spec
 from taketwo.errors import RequestError, UnknownName
 from taketwo.tools.budget import Limits
-from taketwo.tools.catalog import TOOLS
 
 
 def test_the_agents_are_known_by_name() -> None:
-    assert AGENT_NAMES == ("single_turn", "video_react")
+    assert AGENT_NAMES == ("avp", "dvd", "sage", "single_turn", "star", "video_react")
+    assert EXTERNAL_NAMES == ("command", "http")
 
 
 def test_a_near_name_is_suggested() -> None:
@@ -29,9 +29,12 @@ def test_every_agent_says_what_it_needs(name: str) -> None:
 
     assert spec.summary.endswith(".")
     assert "orchestrator" in spec.roles_for(options)
-    assert {tool.name for tool in spec.tools(options)} <= set(TOOLS)
-    assert set(spec.prompts(options)) <= {"orchestrator", "observer"}
-    assert all(len(text) > 200 for text in spec.prompts(options).values())
+    names = [tool.name for tool in spec.tools(options)]
+    assert names == sorted(set(names))
+    assert all(tool.guidance and tool.description for tool in spec.tools(options))
+    prompts = spec.prompts(options)
+    assert "orchestrator" in prompts
+    assert all(len(prompts[role]) > 200 for role in ("orchestrator", "observer") if role in prompts)
     assert callable(spec.build(options))
 
 
@@ -57,7 +60,7 @@ def test_every_wrong_option_is_named_at_once() -> None:
     message = str(raised.value)
     assert "frames: Input should be greater than or equal to 1, found 0" in message
     assert "resolutoin: Extra inputs are not permitted" in message
-    assert "its options are frames, resolution, transcript" in message
+    assert "its options are cap, fps, frames, native_video, resolution, transcript" in message
 
 
 async def test_an_agent_of_the_users_own_runs_with_its_options(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.errors import RequestError, UnknownName
 from taketwo.tools.budget import Limits
 from taketwo.tools.catalog import resolved_tools
+from taketwo.tools.expected_work import ExpectedWork
 from taketwo.tools.role_model import ModelRole
 from taketwo.tools.toolbox import Toolbox
 from taketwo.tools.video_tool import VideoTool
@@ -37,6 +38,8 @@ class AgentSpec:
     functions take checked options and say which tools the orchestrator sees (by name, or tools
     themselves where an option shapes them), which prompt templates are in use (by role), what the
     budget is, and give the agent itself. `presets` are published or recommended settings by name.
+    `work_of` says what one cell will ask of the models, which the plan prices before the first paid
+    call; without it a plan assumes a rough number of turns and looks.
     """
 
     name: str
@@ -50,6 +53,7 @@ class AgentSpec:
     roles_of: Callable[[BaseModel], tuple[ModelRole, ...]] | None = None
     limits_of: Callable[[BaseModel], Limits] = field(default=lambda _: Limits())
     presets: Mapping[str, Preset] = field(default_factory=dict[str, Preset])
+    work_of: Callable[[BaseModel], ExpectedWork] | None = None
 
     def checked(self, options: Mapping[str, object]) -> BaseModel:
         """Return `options` in their types.
@@ -98,6 +102,10 @@ class AgentSpec:
     def limits_for(self, options: BaseModel) -> Limits:
         """Return the agent's own budget with these options."""
         return self.limits.tightened_by(self.limits_of(options))
+
+    def work_for(self, options: BaseModel) -> ExpectedWork | None:
+        """Return what one cell is expected to ask of the models; None is not declared."""
+        return None if self.work_of is None else self.work_of(options)
 
     def build(self, options: BaseModel) -> Agent:
         """Return the agent."""

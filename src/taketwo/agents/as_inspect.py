@@ -9,6 +9,7 @@ the model role `observer`, else the evaluated model as well.
 
 from __future__ import annotations
 
+import secrets
 import weakref
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -29,8 +30,9 @@ from taketwo.media.worker import MediaWorkers
 from taketwo.tools.primitives import CellMedia
 from taketwo.tools.role_model import ModelRole, RoleSettings
 from taketwo.tools.toolbox import Toolbox
+from taketwo.tools.video_index_store import IndexLocks, IndexStore
 
-__all__ = ["as_inspect_agent", "single_turn", "video_react"]
+__all__ = ["as_inspect_agent", "avp", "dvd", "sage", "single_turn", "video_react"]
 
 
 def as_inspect_agent(
@@ -45,7 +47,8 @@ def as_inspect_agent(
     options
         The agent's options.
     store
-        Folder for frames and transcripts, shared by samples and runs.
+        Folder for frames and transcripts, shared by samples and runs. An index of a video is shared
+        by the samples of one run and epoch only.
     workers
         How many processes decode.
 
@@ -59,6 +62,7 @@ def as_inspect_agent(
     agent = spec.build(checked)
     decoders = MediaWorkers(workers)
     slots = anyio.CapacityLimiter(workers)
+    run, locks = secrets.token_hex(8), IndexLocks()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate  # the agent calls its models by role
@@ -69,12 +73,18 @@ def as_inspect_agent(
             options=tuple(choice.value for choice in state.choices),
             video_duration_s=media.info.duration_s,
         )
+        roles = _roles(spec)
+        part = f"{run}/epoch-{state.epoch}"
         toolbox = Toolbox(
             question=question,
             tools=spec.tools(checked),
-            roles=_roles(spec),
+            roles=roles,
             limits=spec.limits_for(checked),
             media=media,
+            # An epoch is an execution: its samples share the index of a video, and no others do.
+            index=IndexStore(
+                folder=Path(store) / "index" / part, scope=part, roles=roles, locks=locks
+            ),
         )
         answer = await agent(question, toolbox)
         if toolbox.failure is not None:
@@ -141,6 +151,10 @@ def video_react(
     look_first: bool = True,
     observer_sees_question: bool = True,
     max_frames: int = 64,
+    call_form: str = "native",
+    fixed_fps: float | None = None,
+    fixed_resolution: str | None = None,
+    full_video: bool = False,
     store: str = ".taketwo",
 ) -> Solver:
     """Answer by a planner that calls an observer and the transcript; see `VideoReactOptions`."""
@@ -151,17 +165,101 @@ def video_react(
         "look_first": look_first,
         "observer_sees_question": observer_sees_question,
         "max_frames": max_frames,
+        "call_form": call_form,
+        "fixed_fps": fixed_fps,
+        "fixed_resolution": fixed_resolution,
+        "full_video": full_video,
     }
     return as_inspect_agent("video_react", options, store=store)
 
 
 @solver
 def single_turn(
-    frames: int = 16,
+    frames: int | None = None,
+    fps: float | None = None,
+    cap: int | None = None,
+    native_video: bool = False,
     resolution: str = "medium",
     transcript: bool = False,
     store: str = ".taketwo",
 ) -> Solver:
-    """Answer from one look at evenly spread frames; see `SingleTurnOptions`."""
-    options = {"frames": frames, "resolution": resolution, "transcript": transcript}
+    """Answer from one look at the whole video; see `SingleTurnOptions`."""
+    options = {
+        "frames": frames,
+        "fps": fps,
+        "cap": cap,
+        "native_video": native_video,
+        "resolution": resolution,
+        "transcript": transcript,
+    }
     return as_inspect_agent("single_turn", options, store=store)
+
+
+@solver
+def avp(
+    faithful: bool = False,
+    rounds: int = 3,
+    threshold: float = 0.7,
+    frames_low: int = 512,
+    frames_medium: int = 128,
+    transcript: bool | None = None,
+    second_look: bool | None = None,
+    store: str = ".taketwo",
+) -> Solver:
+    """Answer by planning, observing and reviewing in rounds; see `AvpOptions`."""
+    options = {
+        "faithful": faithful,
+        "rounds": rounds,
+        "threshold": threshold,
+        "frames_low": frames_low,
+        "frames_medium": frames_medium,
+        "transcript": transcript,
+        "second_look": second_look,
+    }
+    return as_inspect_agent("avp", options, store=store)
+
+
+@solver
+def dvd(
+    clip_seconds: float = 10.0,
+    turns: int = 15,
+    top_k: int = 16,
+    search: str = "auto",
+    lite: bool = False,
+    call_form: str = "native",
+    faithful: bool = False,
+    charge_index: bool = False,
+    store: str = ".taketwo",
+) -> Solver:
+    """Answer by search in an index of the video that is made first; see `DvdOptions`."""
+    options = {
+        "clip_seconds": clip_seconds,
+        "turns": turns,
+        "top_k": top_k,
+        "search": search,
+        "lite": lite,
+        "call_form": call_form,
+        "faithful": faithful,
+        "charge_index": charge_index,
+    }
+    return as_inspect_agent("dvd", options, store=store)
+
+
+@solver
+def sage(
+    library: str | None = None,
+    context_frames: int = 64,
+    max_steps: int = 10,
+    calls_per_turn: int = 8,
+    call_form: str = "native",
+    store: str = ".taketwo",
+) -> Solver:
+    """Answer at a first look or by a reasoner in steps; with a library Dynamic-SAGE; see `SageOptions`."""
+    options = {
+        "library": library,
+        "context_frames": context_frames,
+        "max_steps": max_steps,
+        "calls_per_turn": calls_per_turn,
+        "call_form": call_form,
+    }
+    return as_inspect_agent("sage", options, store=store)

@@ -15,6 +15,7 @@ from taketwo.agents.answer import Answer
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.errors import RequestError
 from taketwo.tools.budget import Limits
+from taketwo.tools.expected_work import ExpectedWork
 from taketwo.tools.role_model import ModelRole
 from taketwo.tools.toolbox import Toolbox
 
@@ -82,6 +83,7 @@ def _spec_of(name: str, function: Callable[..., object]) -> AgentSpec:
         # Without templates of its own the code stands for them, so that a change does not go unseen.
         prompts = {"code": _source_of(name, function)}
     summary = (inspect.getdoc(function) or name).splitlines()[0]
+    work = cast("ExpectedWork | None", getattr(function, "work", None))
     return AgentSpec(
         name=name,
         summary=summary,
@@ -91,6 +93,7 @@ def _spec_of(name: str, function: Callable[..., object]) -> AgentSpec:
         tools_of=lambda _: tools,
         prompts_of=lambda _: prompts,
         build_from=lambda options: _Bound(function=function, options=options.model_dump()),
+        work_of=None if work is None else lambda _: work,
     )
 
 

@@ -18,7 +18,8 @@ class Preset:
 
     `source` cites the publication, or says that it is our own choice. `options` are the agent's;
     `options_by_model` adds those that follow from the orchestrator's name. `models` are model names
-    by role, `sampling` fields of a role's sampling, `limits` tightens the agent's own budget.
+    by role, `sampling` fields of a role's sampling (`sampling_by_model` adds what follows from the
+    orchestrator's name), `limits` tightens the agent's own budget.
     """
 
     summary: str
@@ -29,6 +30,9 @@ class Preset:
     sampling: Mapping[ModelRole, Mapping[str, JsonValue]] = field(
         default_factory=dict[ModelRole, Mapping[str, JsonValue]]
     )
+    sampling_by_model: Callable[[str], Mapping[ModelRole, Mapping[str, JsonValue]]] = field(
+        default=lambda _: {}
+    )
     limits: Limits = field(default_factory=Limits)
 
     def options_for(self, orchestrator: str | None) -> dict[str, JsonValue]:
@@ -37,3 +41,11 @@ class Preset:
             **self.options,
             **({} if orchestrator is None else self.options_by_model(orchestrator)),
         }
+
+    def sampling_for(self, orchestrator: str | None) -> dict[ModelRole, Mapping[str, JsonValue]]:
+        """Return the sampling by role for an orchestrator by its full name."""
+        sampling: dict[ModelRole, Mapping[str, JsonValue]] = dict(self.sampling)
+        if orchestrator is not None:
+            for role, fields in self.sampling_by_model(orchestrator).items():
+                sampling[role] = {**sampling.get(role, {}), **fields}
+        return sampling
