@@ -26,6 +26,7 @@ from taketwo.tools.primitives import CellMedia
 from taketwo.tools.role_model import ModelRole, RoleSettings, SeedOf
 from taketwo.tools.toolbox import Toolbox
 from taketwo.tools.video_tool import VideoTool
+from taketwo.tools.web import Web
 
 COLOURS = VisibleQuestion(
     question_id="q1",
@@ -115,6 +116,7 @@ def toolbox(
     seed_of: SeedOf | None = None,
     info: Mapping[str, Any] | None = None,
     extra_roles: Mapping[ModelRole, RoleSettings] | None = None,
+    web: Web | None = None,
 ) -> Toolbox:
     """Return a toolbox whose models play scripts; `model_names` of it tells their names."""
     scripts: dict[ModelRole, Sequence[Step] | None] = {
@@ -138,7 +140,7 @@ def toolbox(
         subtitles=subtitles_path,
     )
     return Toolbox(
-        question=question, tools=tools, roles=roles, limits=limits or Limits(), media=media
+        question=question, tools=tools, roles=roles, limits=limits or Limits(), media=media, web=web
     )
 
 

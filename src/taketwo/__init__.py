@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from taketwo.executions.rule import Rule
     from taketwo.executions.trajectory import Trajectory
     from taketwo.outcomes.table import Outcomes
+    from taketwo.question_sets import check_benchmark, compare_population, hold_out
     from taketwo.study import compare, plan, run, score, write_report
+    from taketwo.video_availability import check_availability
 
 _HOMES = {
     "Answer": "taketwo.agents.answer",
@@ -64,9 +66,13 @@ _HOMES = {
     "UnreadableVideo": "taketwo.errors",
     "VisibleQuestion": "taketwo.benchmarks.question",
     "audit": "taketwo.auditing",
+    "check_availability": "taketwo.video_availability",
+    "check_benchmark": "taketwo.question_sets",
     "compare": "taketwo.study",
+    "compare_population": "taketwo.question_sets",
     "demo": "taketwo.demonstration",
     "doctor": "taketwo.diagnosis",
+    "hold_out": "taketwo.question_sets",
     "plan": "taketwo.study",
     "run": "taketwo.study",
     "score": "taketwo.study",
@@ -99,9 +105,13 @@ __all__ = [
     "UnreadableVideo",
     "VisibleQuestion",
     "audit",
+    "check_availability",
+    "check_benchmark",
     "compare",
+    "compare_population",
     "demo",
     "doctor",
+    "hold_out",
     "plan",
     "run",
     "score",

@@ -85,7 +85,14 @@ class UnreadableVideo(DataError):
 
 
 class InvalidQuestion(DataError):
-    """A question without a usable text, truth or identifier."""
+    """A question without a usable text, truth or identifier.
+
+    `problems` are all that were found in a file of questions, of which the message lists the first.
+    """
+
+    def __init__(self, message: str, problems: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
 
 
 class ForeignLog(DataError):

@@ -282,7 +282,8 @@ def compare(
     allow_drift
         Compares although something that should be held fixed differs; marked on every page.
     by
-        Attributes of the questions to break the effects down by.
+        Attributes of the questions to break the effects down by, also `skill` and `capability`; a
+        question counts under each of its skills.
 
     Raises
     ------
@@ -429,11 +430,19 @@ def _compared(
 
 
 def _common_attributes(frozen: Plan) -> tuple[str, ...]:
-    """Return the attributes that every question has, with as many levels as a table can hold."""
-    attributes = [planned.question.attributes for planned in frozen.questions]
-    common = set(attributes[0]).intersection(*attributes[1:])
+    """Return the factors that every question has, with as many levels as a table can hold."""
+    factors = [
+        {
+            **{name: (level,) for name, level in planned.question.attributes.items()},
+            **planned.question.several_levels,
+        }
+        for planned in frozen.questions
+    ]
+    common = set(factors[0]).intersection(*factors[1:])
     return tuple(
-        name for name in sorted(common) if 2 <= len({one[name] for one in attributes}) <= _LEVELS
+        name
+        for name in sorted(common)
+        if 2 <= len({level for one in factors for level in one[name]}) <= _LEVELS
     )
 
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from tests.analysis.outcome_tables import table
+from tests.analysis.outcome_tables import grid, table
 
+from taketwo.analysis.compare import compare
 from taketwo.analysis.comparison import Comparison, Effect, HypothesisTest, MetricComparison
-from taketwo.analysis.diagnostics import differential_missingness, flags_of, not_known
+from taketwo.analysis.diagnostics import ceiling, differential_missingness, flags_of, not_known
 from taketwo.analysis.pair_values import Clusters
 from taketwo.analysis.sentences import TEMPLATES, sentence_of
 from taketwo.analysis.spread import spread_of
@@ -32,6 +33,7 @@ def _flags(
     headline: HypothesisTest | None = None,
 ) -> dict[Flag, str]:
     return flags_of(
+        metric="accuracy",
         verdict=metric.verdict,
         shift=shift,
         level=0.95,
@@ -68,6 +70,49 @@ def test_few_videos_and_a_giant_one_are_flagged(
 
     assert ("FEW_CLUSTERS" in _flags(accuracy, clusters=found)) is flagged
     assert "FEW_CLUSTERS" not in _flags(accuracy, clusters=questions)
+
+
+def _right(of_20: int) -> list[float]:
+    return [1.0] * of_20 + [0.0] * (20 - of_20)
+
+
+@pytest.mark.parametrize(
+    ("static", "dynamic", "reason"),
+    [
+        (18, 19, "baseline and method have 90.0% and 95.0% in K1, 90.0% and 95.0% in K2 right"),
+        (17, 20, None),
+        (20, 17, None),
+    ],
+)
+def test_both_arms_near_the_ceiling_are_flagged(
+    static: int, dynamic: int, reason: str | None
+) -> None:
+    outcomes = grid({
+        ("static", 1): _right(static),
+        ("static", 2): _right(static),
+        ("dynamic", 1): _right(dynamic),
+        ("dynamic", 2): _right(dynamic),
+    })
+
+    for alignment in ("blocked", "arbitrary"):
+        found = compare(
+            outcomes, Rule(primary=("accuracy",)), study="s", seed=1, alignment=alignment
+        )
+        told = found.comparisons[0].metrics["accuracy"].flag_reasons.get("CEILING")
+        assert (told is None) == (reason is None)
+        if reason is not None and alignment == "blocked":
+            assert told is not None
+            assert told.startswith(reason)
+
+
+def test_one_execution_at_the_ceiling_is_named() -> None:
+    told = ceiling("accuracy", {"K1": (0.95, 0.99), "K2": (0.899, 0.99)})
+
+    assert told.startswith("baseline and method have 95.0% and 99.0% in K1 right: little is left")
+
+
+def test_other_metrics_have_no_ceiling() -> None:
+    assert ceiling("turns", {"K1": (9.0, 9.0)}) == ""
 
 
 def test_tests_that_disagree_with_the_headline_are_named(accuracy: MetricComparison) -> None:

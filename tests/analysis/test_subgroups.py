@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.analysis.outcome_tables import DATA, paper
+from tests.analysis.outcome_tables import DATA, grid, paper
 
 from taketwo.analysis.compare import compare
 from taketwo.analysis.comparison import Comparison
+from taketwo.auditing import audit
+from taketwo.cli.comparison_text import comparison_text
 from taketwo.errors import InvalidResults, UnknownName
 from taketwo.executions.rule import Rule
 from taketwo.outcomes.table import Outcomes
+from taketwo.report.variation_tables import subgroups_tables
 
 FACTORS = ("format", "modality", "difficulty", "duration")
 RULE = Rule(primary=("accuracy",))
@@ -97,3 +101,83 @@ def test_a_question_with_two_levels_is_refused() -> None:
 
     with pytest.raises(InvalidResults, match="a question has one level of a subgroup factor"):
         compare(Outcomes(other), RULE, study="s", seed=1, by=("format",))
+
+
+SKILLS: tuple[list[str], ...] = (["see", "count"], ["see"], [], ["count", "hear"])
+
+
+def _with_skills(*lists: object) -> Outcomes:
+    """Return 40 questions of two executions, whose skills go round."""
+    values = {
+        ("static", 1): [0.0] * 40,
+        ("static", 2): [0.0] * 40,
+        ("dynamic", 1): [1.0, 0.0, 0.0, 1.0] * 10,
+        ("dynamic", 2): [0.0, 1.0, 0.0, 0.0] * 10,
+    }
+    frame = grid(values).frame
+    texts = [
+        (f"q{number:03d}", json.dumps({"skill": lists[number % len(lists)]}))
+        for number in range(40)
+    ]
+    levels = pl.DataFrame(texts, schema=["question_id", "levels"], orient="row")
+    joined = frame.join(levels, on="question_id", how="left")
+    return Outcomes(joined.with_columns(attributes=pl.col("levels")).drop("levels"))
+
+
+def test_a_question_with_several_levels_counts_under_each() -> None:
+    found = compare(_with_skills(*SKILLS), RULE, study="s", seed=1, by=("skill",))
+
+    (table,) = found.comparisons[0].metrics["accuracy"].subgroups
+    assert table.overlap
+    assert {level.level: (level.n, *level.effects) for level in table.levels} == {
+        "count": (20, 1.0, 0.0),
+        "hear": (10, 1.0, 0.0),
+        "see": (20, 0.5, 0.5),
+    }
+    assert table.interaction.p is None
+    assert table.interaction.permutation_p is not None
+    assert table.interaction.permutation_p < 0.05
+    shares = {share.level: share.share_union for share in found.population.subgroups}
+    assert shares == {"count": 0.5, "hear": 0.25, "see": 0.5}
+
+
+def test_overlapping_levels_say_so_in_the_tables_and_survive_json() -> None:
+    found = compare(_with_skills(*SKILLS), RULE, study="s", seed=1, by=("skill",))
+
+    (shown,) = subgroups_tables(found.comparisons[0])
+    text = comparison_text(found)
+    assert "A question counts under each of its levels: rows overlap" in shown.note
+    assert "(permutation)" in shown.note
+    assert "by permutation (a question counts under each of its levels: rows overlap" in text
+    assert Comparison.from_json(found.to_json()) == found
+
+
+def test_levels_that_divide_the_questions_do_not_overlap(comparison: Comparison) -> None:
+    assert not any(t.overlap for t in comparison.comparisons[0].metrics["accuracy"].subgroups)
+
+
+def test_lists_and_single_levels_of_one_factor_are_refused() -> None:
+    with pytest.raises(
+        InvalidResults, match="'skill' is a list of levels for 'q000' and a single one for 'q001'"
+    ):
+        compare(_with_skills(["see"], "see"), RULE, study="s", seed=1, by=("skill",))
+
+
+def test_runs_that_were_not_made_together_take_several_levels_too() -> None:
+    found = compare(
+        _with_skills(*SKILLS), RULE, study="s", seed=1, by=("skill",), alignment="arbitrary"
+    )
+
+    (table,) = found.comparisons[0].metrics["accuracy"].subgroups
+    assert {level.level: level.n for level in table.levels} == {"count": 20, "hear": 10, "see": 20}
+    assert table.overlap
+
+
+def test_an_audit_of_our_own_table_takes_several_levels_too(tmp_path: Path) -> None:
+    frame = _with_skills(*SKILLS).frame.with_columns(forced=pl.lit(value=False), attempts=1)
+    Outcomes(frame.cast({"attempts": pl.Int32})).write(tmp_path / "outcomes.parquet")
+
+    found = audit(tmp_path / "outcomes.parquet", by=("skill",))
+
+    (table,) = found.comparison.comparisons[0].metrics["accuracy"].subgroups
+    assert {level.level: level.n for level in table.levels} == {"count": 20, "hear": 10, "see": 20}

@@ -97,6 +97,7 @@ def test_a_question_is_read_with_all_that_judges_need(tmp_path: Path) -> None:
         "options_type": "numeric",
         "sweep": "yes",
         "genre": "Cooking/Food",
+        "super_category": "Daily Lifestyle",
         "length_category": "short",
         "source": "Self Recorded",
         "licence": "CC BY 4.0",

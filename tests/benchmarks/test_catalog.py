@@ -17,9 +17,11 @@ def test_names_are_those_of_the_documentation() -> None:
         "agentvidbench",
         "demo",
         "local",
+        "minerva",
         "real_clips",
         "rendered",
         "sage_bench",
+        "video_mme",
     )
 
 

@@ -53,6 +53,13 @@ def test_another_list_is_another_version(tmp_path: Path) -> None:
         (["q1", "q1"], "'q1' is there more than once; keep one"),
         ([1], "entry 1 is 1, not a text; put ids in quotes"),
         ({"ids": ["q1"]}, "has 'ids'; expected a JSON list of question ids, or"),
+        (
+            {"format": "taketwo.holdout/2", "question_ids": ["q1"]},
+            "is 'taketwo.holdout/2', no list of questions that this version knows",
+        ),
+        ({"format": "taketwo.plan/1", "question_ids": ["q1"]}, "is 'taketwo.plan/1', no list"),
+        ({"format": "other", "question_ids": ["q1"]}, "has 'format', 'question_ids'; expected"),
+        ({"format": "taketwo.holdout/1"}, "has 'format'; expected a JSON list"),
         ("7", "found int; expected a JSON list of question ids"),
         ("[", r"not readable \(.*\); expected a JSON list"),
         ("[" * 100_000, r"not readable \(.*\); expected a JSON list"),
@@ -74,3 +81,25 @@ def test_every_benchmark_takes_a_list(tiny: Benchmark, folder: Path) -> None:
     found = load_benchmark({"name": "rendered", "folder": folder.name, **spec}, base=folder.parent)
 
     assert found.questions == tiny.questions[1:]
+
+
+def test_several_lists_are_left_out_together(tmp_path: Path) -> None:
+    both = _load(tmp_path, ["q1", "a/b"])
+    (tmp_path / "one.json").write_text('["q1"]', encoding="utf-8")
+    (tmp_path / "other.json").write_text(
+        '{"format": "taketwo.holdout/1", "seed": 3, "question_ids": ["a/b", "q1"]}', "utf-8"
+    )
+
+    found = load_benchmark(
+        {"name": "local", "path": "q.jsonl", "exclude": ["one.json", "other.json"]}, base=tmp_path
+    )
+
+    assert found == both
+
+
+def test_an_empty_list_changes_nothing(tmp_path: Path) -> None:
+    _load(tmp_path, [])
+
+    assert _load(tmp_path, []) == load_benchmark(
+        {"name": "local", "path": "q.jsonl"}, base=tmp_path
+    )

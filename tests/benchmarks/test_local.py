@@ -285,3 +285,97 @@ def test_what_a_reader_would_have_dropped_in_silence_is_told(
 
     with pytest.raises(InvalidQuestion, match=message):
         local(tmp_path / name)
+
+
+def test_milestones_have_types_and_a_question_what_its_judges_need(tmp_path: Path) -> None:
+    row = {
+        **MCQ,
+        "capabilities": ["temporal", "counting"],
+        "sweep": "yes",
+        "explanation": "The dog runs by at 2 s.",
+        "multi_attributes": {"audio_type": ["speech", "music"]},
+        "reference": [{"tool": "scan", "observation": "a dog at 2 s"}],
+        "milestones": [
+            {"text": "find the yard", "kind": "temporal_localization"},
+            {
+                "milestone_id": "dog",
+                "text": "see the dog",
+                "kind": "visual_recognition",
+                "end_s": 4,
+            },
+            {"text": "no type"},
+        ],
+    }
+
+    (question,) = local(write(tmp_path / "q.jsonl", row)).questions
+
+    assert question.capabilities == ("temporal", "counting")
+    assert question.sweep == "yes"
+    assert question.explanation == "The dog runs by at 2 s."
+    assert question.multi_attributes == {"audio_type": ("speech", "music")}
+    assert question.reference[0].observation == "a dog at 2 s"
+    assert [(m.milestone_id, m.kind) for m in question.milestones] == [
+        ("m1", "temporal_localization"),
+        ("dog", "visual_recognition"),
+        ("m3", None),
+    ]
+    assert "2 s" not in repr(question.for_agent())
+
+
+def test_a_sweep_that_yaml_reads_as_a_truth_value_is_what_was_written(tmp_path: Path) -> None:
+    text = (
+        "- {question_id: a, text: What, video_path: v.mp4, answer: x, sweep: yes}\n"
+        "- {question_id: b, text: What, video_path: v.mp4, answer: x, sweep: no}\n"
+        "- {question_id: c, text: What, video_path: v.mp4, answer: x, sweep: unknown}\n"
+    )
+    (tmp_path / "q.yaml").write_text(text, encoding="utf-8")
+
+    found = local(tmp_path / "q.yaml").questions
+
+    assert [question.sweep for question in found] == ["yes", "no", "unknown"]
+
+
+def test_capabilities_of_csv_are_separated_as_skills_are(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text(
+        "question_id,text,video_path,answer,capabilities,skills,sweep,explanation\n"
+        "q1,What?,v.mp4,this,temporal|counting,event ordering,no,because\n",
+        encoding="utf-8",
+    )
+
+    (question,) = local(tmp_path / "q.csv").questions
+
+    assert question.capabilities == ("temporal", "counting")
+    assert (question.sweep, question.explanation) == ("no", "because")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sweep": "maybe"}, "field 'sweep' is 'maybe': Input should be 'yes', 'no' or 'unknown'"),
+        ({"capabilities": "temporal"}, "field 'capabilities' is 'temporal'"),
+        ({"milestones": [{"text": "x", "kind": ""}]}, "field 'milestones.0.kind'"),
+        ({"milestones": [{"text": ""}]}, "field 'milestones.0.text'"),
+        (
+            {"milestones": [{"milestone_id": "m2", "text": "x"}, {"text": "y"}]},
+            "two milestones have the same id; give each its own",
+        ),
+    ],
+)
+def test_what_judges_cannot_use_is_refused(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InvalidQuestion) as caught:
+        local(write(tmp_path / "q.jsonl", {**MCQ, **changes}))
+
+    assert message in str(caught.value)
+
+
+def test_problems_beyond_the_fiftieth_are_all_in_the_error(tmp_path: Path) -> None:
+    rows = [{**MCQ, "question_id": f"q{number}", "answer": "?"} for number in range(70)]
+
+    with pytest.raises(InvalidQuestion) as caught:
+        local(write(tmp_path / "q.jsonl", *rows))
+
+    assert "and 20 more" in str(caught.value)
+    assert len(caught.value.problems) == 70
+    assert caught.value.problems[69].startswith("line 70: answer '?' is neither")

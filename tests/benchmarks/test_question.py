@@ -36,6 +36,24 @@ def test_reading_back_gives_an_equal_question() -> None:
     assert Question.from_json(question.to_json()) == question
 
 
+def test_factors_with_several_levels_are_kept_and_stand_beside_skills_and_capabilities() -> None:
+    question = a_question(
+        multi_attributes={"audio_type": ("speech", "music")}, capabilities=("temporal",)
+    )
+
+    assert Question.from_json(question.to_json()) == question
+    assert question.several_levels == {
+        "audio_type": ("speech", "music"),
+        "capability": ("temporal",),
+        "skill": ("seeing",),
+    }
+    assert question.content_sha256 != a_question(capabilities=("temporal",)).content_sha256
+
+
+def test_a_question_without_skills_has_no_such_factor() -> None:
+    assert a_question(skills=()).several_levels == {}
+
+
 def test_up_to_26_options_have_letters_and_more_have_numbers_throughout() -> None:
     assert option_labels(3) == ("A", "B", "C")
     assert option_labels(26)[-1] == "Z"
@@ -57,6 +75,15 @@ def test_up_to_26_options_have_letters_and_more_have_numbers_throughout() -> Non
         ({"options": (), "answer_text": "x"}, "but there are no options"),
         ({"video_duration_s": float("nan")}, "the length of the video is nan s"),
         ({"video_duration_s": -1.0}, "the length of the video is -1.0 s"),
+        (
+            {"attributes": {"skill": "seeing"}},
+            "the factor 'skill' is given with one level and with several",
+        ),
+        (
+            {"milestones": (Milestone(milestone_id="m", text="x"),) * 2},
+            "two milestones have the same id",
+        ),
+        ({"multi_attributes": {"style": ("\ud800",)}}, "multi_attributes holds half a character"),
     ],
 )
 def test_a_question_that_cannot_be_asked_says_why(changes: dict[str, object], message: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -116,11 +117,13 @@ def test_a_holdout_is_left_out_by_its_file(tmp_path: Path) -> None:
     whole = benchmark({("visual", "easy"): 20})
     found = draw_holdout(whole, 5, strata=(), rng=np.random.default_rng(0))
 
-    found.write(tmp_path / "holdout.json")
+    record = found.to_json(whole, seed=0)
+    (tmp_path / "holdout.json").write_text(json.dumps(record), "utf-8")
 
     rest = without_questions(whole, tmp_path / "holdout.json")
     assert {q.question_id for q in rest.questions}.isdisjoint(found.question_ids)
     assert len(rest.questions) == 15
+    assert (record["seed"], record["unit"], record["benchmark"]) == (0, "question", "b")
 
 
 @pytest.mark.parametrize("n", [0, 20, 21])

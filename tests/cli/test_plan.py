@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,24 @@ def test_one_execution_says_that_survival_stays_unknown() -> None:
 
     assert "whether the effect survives re-execution stays unknown" in text
     assert "no shift: one execution has nothing to be compared with" in text
+
+
+def test_a_benchmark_near_its_ceiling_is_told_before_anything_is_paid() -> None:
+    question = Question(
+        question_id="q",
+        text="What?",
+        video_id="v",
+        video_path="v.mp4",
+        answer_text="this",
+        attributes={"duration": "long"},
+    )
+    plan = replace(make_plan(questions=[question]), benchmark="video_mme")
+
+    text = plan_text(
+        Planned(plan=plan, folder=Path("march"), cost=expected_cost(plan), is_new=True)
+    )
+
+    assert "1 of 1 questions are of Video-MME's long videos" in text
 
 
 def test_a_budget_needs_a_study_that_was_compared(tmp_path: Path) -> None:

@@ -125,6 +125,9 @@ def test_options_are_stored_with_their_defaults(tmp_path: Path) -> None:
 
     assert arms["static"].options_json == {
         "frames": 8,
+        "fps": None,
+        "cap": None,
+        "native_video": False,
         "resolution": "medium",
         "transcript": False,
     }
@@ -195,7 +198,7 @@ def test_two_baselines_and_other_faults_are_told_together(tmp_path: Path) -> Non
         "'observer'; name one under models: {observer: provider/model}",
         "study.yaml:6 arms.b.role: 2 baselines: 'a', 'b'; keep one",
         "study.yaml:6 arms.b.options.frame: agent 'single_turn' refuses it: Extra inputs are not "
-        "permitted, found 3; its options are frames, resolution, transcript",
+        "permitted, found 3; its options are frames, fps, cap, native_video, resolution, transcript",
         "study.yaml:8 arms.9d: arm name '9d' must be 1 to 32 characters",
         "study.yaml:8 arms.9d.limits.turns: must be greater than or equal to 1; found -1",
         "study.yaml:8 arms.9d.agent: unknown agent 'nobody'",

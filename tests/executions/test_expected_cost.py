@@ -9,10 +9,14 @@ import pytest
 from scipy import stats
 
 from taketwo.benchmarks.question import Question
-from taketwo.executions.expected_cost import Assumptions, expected_cost, sensitivity
+from taketwo.errors import RequestError
+from taketwo.executions.arm_cost import LOCAL_TRANSCRIBER, Assumptions
+from taketwo.executions.expected_cost import expected_cost, sensitivity
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
 from taketwo.executions.rule import Rule
+from taketwo.media.transcript import OFFLINE_TRANSCRIBER
 from taketwo.tools.budget import Limits
+from taketwo.tools.expected_work import ExpectedWork
 
 _ASSUMED = Assumptions(
     turns=4,
@@ -142,6 +146,147 @@ def test_a_model_without_a_price_leaves_the_cost_unknown_and_not_zero() -> None:
     assert (cost.usd, cost.usd_most) == (None, None)
 
 
+def _working(work: ExpectedWork, limits: Limits | None = None, **changes: object) -> Plan:
+    """Return a plan of one arm with a planner, an observer and 5 questions on videos of 90 s."""
+    plan = _plan()
+    present = [item for item in plan.questions if item.availability == "available"]
+    questions = tuple(
+        dataclasses.replace(
+            item,
+            question=dataclasses.replace(item.question, video_duration_s=90.0),
+            video_sha256=str(number // 2),
+        )
+        for number, item in enumerate(present)
+    )
+    arm = dataclasses.replace(_arm("agent", limits=limits or Limits(), observer=True), work=work)
+    return dataclasses.replace(plan, questions=questions, arms=(arm,), **changes)  # pyright: ignore[reportArgumentType] fields of Plan
+
+
+def test_what_an_agent_declares_of_its_work_is_priced_instead_of_assumptions() -> None:
+    work = ExpectedWork(turns=6, observer_calls=3, observer_frames=10, calls_most=9)
+
+    (arm,) = expected_cost(_working(work), _ASSUMED).arms
+
+    # 10 cells: six turns that grow by 100 tokens each, three looks at 10 frames of 50 tokens.
+    assert (arm.calls, arm.calls_most) == (90, 90)
+    planner, eye = 10 * (6 * 1000 + 100 * 15), 10 * 3 * (1000 + 500)
+    assert arm.input_tokens == planner + eye
+    assert arm.output_tokens == 90 * 10
+    assert arm.usd == pytest.approx(planner * 2e-6 + 600 * 8e-6 + eye * 1e-6 + 300 * 4e-6)
+
+
+def test_limits_also_cut_declared_work_and_its_most() -> None:
+    work = ExpectedWork(turns=4, visible_calls=4, observer_calls=8, calls_most=40)
+
+    cut = expected_cost(_working(work, Limits(turns=2, visible_calls=1)), _ASSUMED).arms[0]
+    few = expected_cost(_working(work, Limits(model_calls=3)), _ASSUMED).arms[0]
+
+    assert (cut.calls, cut.calls_most) == (10 * (2 + 2), 400)
+    assert (few.calls, few.calls_most) == (30, 30)
+
+
+def test_several_looks_in_one_visible_call_are_not_bounded_by_the_number_of_calls() -> None:
+    work = ExpectedWork(turns=4, visible_calls=2, observer_calls=6)
+
+    (arm,) = expected_cost(_working(work, Limits(turns=5, visible_calls=3)), _ASSUMED).arms
+
+    assert arm.calls_most is None
+
+
+def test_a_shared_index_is_paid_once_a_video_and_execution_another_in_every_cell() -> None:
+    shared = ExpectedWork(
+        turns=1, index_calls_per_minute=6, index_frames=4, index_is_shared=True, calls_most=1
+    )
+    own = dataclasses.replace(shared, index_is_shared=False)
+
+    (once,) = expected_cost(_working(shared), _ASSUMED).arms
+    (each,) = expected_cost(_working(own), _ASSUMED).arms
+
+    # 9 calls index 90 s; five questions lie on three videos; two executions.
+    assert (once.calls, once.calls_most) == (10 + 2 * 3 * 9, 10 + 54)
+    assert (each.calls, each.calls_most) == (10 + 2 * 5 * 9, 10 + 90)
+    assert once.input_tokens == 10 * 1000 + 54 * (1000 + 4 * 50)
+
+
+def test_frames_at_a_rate_follow_the_length_of_each_video_up_to_their_cap() -> None:
+    work = ExpectedWork(orchestrator_frames_per_s=2)
+    capped = dataclasses.replace(work, orchestrator_frames_most=50)
+
+    (free,) = expected_cost(_working(work), _ASSUMED).arms
+    (cut,) = expected_cost(_working(capped), _ASSUMED).arms
+    (by_limit,) = expected_cost(_working(work, Limits(frames=30)), _ASSUMED).arms
+
+    # Ten cells of 90 s: 180, 50 and 30 frames of 50 tokens each.
+    assert [arm.input_tokens for arm in (free, cut, by_limit)] == [
+        10 * (1000 + frames * 50) for frames in (180, 50, 30)
+    ]
+
+
+def test_an_index_of_videos_of_unknown_length_is_unknown_and_not_free() -> None:
+    plan = _working(ExpectedWork(index_calls_per_minute=6))
+    first = plan.questions[0]
+    untold = dataclasses.replace(
+        first, question=dataclasses.replace(first.question, video_duration_s=None)
+    )
+
+    cost = expected_cost(dataclasses.replace(plan, questions=(untold, *plan.questions[1:])))
+
+    assert (cost.arms[0].calls, cost.usd, cost.arms[0].calls_most) == (None, None, None)
+    assert "unknown" in cost.to_text().splitlines()[2]
+
+
+def test_a_transcriber_that_is_a_model_is_paid_by_the_second_and_the_local_one_is_not() -> None:
+    work = ExpectedWork(turns=1, transcriptions=1)
+    plan = _working(
+        work,
+        prices={
+            "a/planner": {"input": 0.0, "output": 0.0},
+            "a/eye": {"input": 0.0, "output": 0.0},
+            "a/ear": {"input": 10.0, "output": 20.0},
+        },
+    )
+
+    def with_transcriber(name: str) -> Plan:
+        (arm,) = plan.arms
+        models = {**arm.models, "transcriber": ModelSpec(name=name)}
+        return dataclasses.replace(plan, arms=(dataclasses.replace(arm, models=models),))
+
+    (heard,) = expected_cost(with_transcriber("a/ear"), _ASSUMED).arms
+    (local,) = expected_cost(with_transcriber(OFFLINE_TRANSCRIBER), _ASSUMED).arms
+
+    # Ten cells of 90 s: one request each, 32 tokens a second in and 5 out.
+    assert heard.calls == 20
+    assert heard.usd == pytest.approx(10 * 90 * (32 * 10 + 5 * 20) / 1e6)
+    assert (local.calls, local.usd) == (10, 0.0)
+    assert LOCAL_TRANSCRIBER == OFFLINE_TRANSCRIBER
+
+
+def test_an_agent_with_models_of_its_own_is_unknown_and_so_is_the_total() -> None:
+    plan = _plan()
+    outside = dataclasses.replace(plan.arms[0], name="outside", models={}, limits=Limits())
+
+    cost = expected_cost(dataclasses.replace(plan, arms=(outside, plan.arms[1])))
+
+    assert (cost.arms[0].calls, cost.arms[0].usd, cost.usd) == (None, None, None)
+    text = cost.to_text()
+    line = next(line for line in text.splitlines() if line.startswith("  outside"))
+    assert line.split() == ["outside", "10", "unknown", "-", "unknown", "-", "unknown", "-"]
+    assert "unknown: outside reaches models of its own" in text
+
+
+def test_a_limit_in_dollars_bounds_what_an_arm_can_cost() -> None:
+    (arm,) = expected_cost(_working(ExpectedWork(), Limits(cost_usd=0.05, tokens=1_000_000))).arms
+
+    assert arm.usd_most == pytest.approx(10 * 0.05)
+
+
+def test_expected_work_below_zero_is_refused() -> None:
+    with pytest.raises(RequestError, match="turns -1; it must be 0 or more"):
+        ExpectedWork(turns=-1)
+    with pytest.raises(RequestError, match="observer_calls nan"):
+        ExpectedWork(observer_calls=float("nan"))
+
+
 def test_only_open_answers_go_to_the_judge() -> None:
     assert expected_cost(_plan()).judged_most == 1 * 2 * 2
     assert expected_cost(_plan(judge=None)).judged_most == 0
@@ -210,9 +355,9 @@ def test_the_text_shows_cost_limits_and_what_can_be_detected() -> None:
         "~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded\n"
         "\n"
         "limits of one cell\n"
-        "  arm     turns  visible_calls  primitive_ops  model_calls  frames  tokens  latency_s  wall_s\n"
-        "  single      -              -              -            -       -   2,000          -       -\n"
-        "  react      20             15              -            -       -       -          -       -\n"
+        "  arm     turns  visible_calls  primitive_ops  model_calls  frames  tokens  latency_s  cost_usd  wall_s\n"
+        "  single      -              -              -            -       -   2,000          -         -       -\n"
+        "  react      20             15              -            -       -       -          -         -       -\n"
         "\n"
         "2 executions on 5 questions detect, with 80% power and for accuracy, a shift of 77.4 points "
         "between two executions\n"

@@ -20,7 +20,13 @@ from taketwo.executions.manifest import (
     read_manifest,
 )
 from taketwo.executions.plan import Plan, Sampling
-from taketwo.executions.trajectory import Failure, ModelCall, ToolCall, Trajectory
+from taketwo.executions.trajectory import (
+    Failure,
+    ModelCall,
+    PrimitiveOperation,
+    ToolCall,
+    Trajectory,
+)
 
 QUESTIONS = [
     Question(
@@ -131,6 +137,51 @@ def test_a_prompt_that_one_execution_needed_and_the_other_did_not_is_no_change()
     second[0] = replace(second[0], events=(*second[0].events, extra))
 
     assert compare_manifests([manifest(1), manifest(2, second)]).refusals == ()
+
+
+def test_planned_prompts_of_tools_that_one_execution_called_each_are_no_change() -> None:
+    plan = replace(PLAN, arms=tuple(replace(arm, texts=("t1", "t2")) for arm in PLAN.arms))
+
+    def of(execution: int, **prompt: str) -> Manifest:
+        found = cells(execution)
+        extra = call(execution, "extra", **prompt)
+        found[0] = replace(found[0], events=(*found[0].events, extra))
+        return build_manifest(plan, execution, found, [attempt()])
+
+    one = of(1, system_text_sha256="t1", system_sha256="first tool")
+    other = of(2, system_text_sha256="t2", system_sha256="second tool")
+    altered = of(2, system_text_sha256="t1", system_sha256="altered on its way")
+    unplanned = of(2, system_text_sha256="t3", system_sha256="nobody planned this")
+    unplanned_too = of(1, system_text_sha256="t4", system_sha256="nor this")
+
+    assert compare_manifests([one, other]).refusals == ()
+    assert compare_manifests([one, other]).unavailable == ()
+    assert "first tool became altered on " in compare_manifests([one, altered]).refusals[0].message
+    both = compare_manifests([unplanned_too, unplanned])
+    assert both.refusals == ()
+    assert only(both.flags, "system prompt as sent").arm == "base"
+
+
+def test_another_transcriber_is_refused_and_both_are_named_in_the_manifests() -> None:
+    def of(execution: int, source: str | None) -> Manifest:
+        found = cells(execution)
+        heard = PrimitiveOperation(
+            operation="transcribe_speech",
+            succeeded=True,
+            freshness="fresh",
+            seconds=1.0,
+            charged_s=1.0,
+            speech_source=source,
+        )
+        found[0] = replace(found[0], events=(*found[0].events, heard))
+        return build_manifest(PLAN, execution, found, [attempt()])
+
+    one, same, other = of(1, "whisper tiny 1a5a"), of(2, "whisper tiny 1a5a"), of(2, "whisper base")
+
+    assert one.speech_sources == ("whisper tiny 1a5a",)
+    assert compare_manifests([one, same]).refusals == ()
+    assert compare_manifests([one, of(2, None)]).refusals == ()
+    assert only(compare_manifests([one, other]).refusals, "source of speech").role == "transcriber"
 
 
 def test_another_first_request_is_refused_with_the_question() -> None:

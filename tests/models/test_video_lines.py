@@ -4,6 +4,7 @@ from taketwo.models.video_lines import (
     CountLine,
     TextLine,
     WordsLine,
+    clock,
     count_text,
     lines_in,
     when,
@@ -25,6 +26,30 @@ Coverage: rich"""
         CountLine(start_s=3.0, end_s=9.0, count=3, colour="red", shape="circle", confidence=0.9),
         CountLine(start_s=4.0, end_s=5.5, count=1, colour="blue", shape="star"),
         WordsLine(start_s=12.0, end_s=15.5, text="the train is late"),
+    ]
+
+
+def test_lines_are_read_in_the_forms_in_which_agents_pass_them_on() -> None:
+    text = """- 3.0-9.0 s: 3 red circles
+  [1.0-2.0 s, 2 frames] text "EXIT"; 2 blue stars (confidence 0.50)
+[4.0 s] text "A; B"
+12 things: none of them
+[5.0 s] nothing was recognised"""
+
+    assert list(lines_in(text)) == [
+        CountLine(start_s=3.0, end_s=9.0, count=3, colour="red", shape="circle"),
+        TextLine(start_s=1.0, end_s=2.0, text="EXIT"),
+        CountLine(start_s=1.0, end_s=2.0, count=2, colour="blue", shape="star", confidence=0.5),
+        TextLine(start_s=4.0, end_s=4.0, text="A; B"),
+    ]
+
+
+def test_a_second_is_written_as_a_clock_without_its_parts() -> None:
+    assert [clock(seconds) for seconds in (0.0, 9.99, 3723.0, -1.0)] == [
+        "00:00:00",
+        "00:00:09",
+        "01:02:03",
+        "00:00:00",
     ]
 
 

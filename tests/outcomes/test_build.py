@@ -196,6 +196,25 @@ def test_a_row_names_arm_video_factors_log_and_attempts() -> None:
     assert (found["availability"], found["answer_text"]) == ("available", None)
 
 
+def test_factors_with_several_levels_stand_as_lists_beside_the_attributes() -> None:
+    question = replace(
+        MCQ,
+        skills=("count", "see"),
+        capabilities=("temporal",),
+        multi_attributes={"style": ("cut",)},
+    )
+    plan = make_plan(questions=[question])
+
+    frame = outcomes_of(plan, [make_trajectory("mcq", answer_index=1)]).frame
+
+    assert json.loads(frame["attributes"][0]) == {
+        "kind": "order",
+        "skill": ["count", "see"],
+        "capability": ["temporal"],
+        "style": ["cut"],
+    }
+
+
 def test_a_video_that_is_gone_shows_as_its_availability() -> None:
     gone = Failure(cause="VideoMissing", message="v.mp4", retryable=False)
 

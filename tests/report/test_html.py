@@ -128,6 +128,21 @@ def test_what_is_not_available_is_never_called_the_same(page: str) -> None:
     assert "1 of 1 tool calls with equal arguments returned something else in K2 than in K1" in page
 
 
+def test_a_study_of_a_benchmark_that_is_near_its_ceiling_says_so(study: Study) -> None:
+    long = [
+        replace(item, question=replace(item.question, attributes={"duration": "long"}))
+        for item in study.plan.questions
+    ]
+    plan = replace(study.plan, benchmark="video_mme", questions=tuple(long))
+
+    document = build_document(Sources(comparison=study.compare(), plan=plan))
+    other = build_document(Sources(comparison=study.compare(), plan=study.plan))
+
+    (mark,) = [mark for mark in document.marks if mark.label == "saturation expected"]
+    assert "60 of 60 questions are of Video-MME's long videos" in mark.reasons[0]
+    assert "saturation expected" not in {mark.label for mark in other.marks}
+
+
 def test_marks_stand_on_top_on_every_section_and_in_the_header_of_print(study: Study) -> None:
     earlier, later = study.manifests
     changed = replace(later.fixed[0], sha256=("f" * 64,))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.oneway import anova_oneway
 from tests.stats.paper_tables import accuracy_effects, accuracy_factor
 
-from taketwo.stats.subgroups import subgroup_test
+from taketwo.stats.subgroups import overlapping_subgroup_test, subgroup_test
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -92,3 +92,63 @@ def test_bad_input_and_one_level() -> None:
     assert one.reason == "1 level has nothing to differ from"
     with pytest.raises(ValueError, match="finite values and one level each"):
         subgroup_test(np.array([np.nan]), np.zeros(1, int), rng=_rng())
+
+
+def test_the_overlapping_permutation_p_is_that_of_all_arrangements() -> None:
+    """6 values, levels of 3 and 2 questions that share one: 720 arrangements."""
+    values = np.array([0.0, 1.0, 2.0, 4.0, 7.0, 9.0])
+    inside = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 0], [0, 0]], dtype=bool)
+
+    def statistic(arranged: tuple[float, ...]) -> float:
+        mean = sum(arranged) / 6
+        first, second = arranged[:3], arranged[2:4]
+        return 3 * (sum(first) / 3 - mean) ** 2 + 2 * (sum(second) / 2 - mean) ** 2
+
+    observed = statistic(tuple(values))
+    every = [statistic(arranged) for arranged in permutations(values)]
+    expected = np.mean([found >= observed - 1e-9 for found in every])
+
+    found = overlapping_subgroup_test(values, inside, rng=_rng(), draws=40_000)
+
+    assert found.permutation_p == pytest.approx(expected, abs=0.01)
+    assert (found.p, found.statistic, found.levels) == (None, None, 2)
+    assert found.reason == "a question may have several levels: permutation only"
+
+
+@given(seed=SEEDS)
+def test_levels_that_divide_the_questions_give_the_same_p_either_way(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([np.arange(3), rng.integers(3, size=20)])
+    values = rng.normal(size=23)
+
+    one = subgroup_test(values, group, rng=_rng(), draws=199)
+    other = overlapping_subgroup_test(values, group[:, None] == np.arange(3), rng=_rng(), draws=199)
+
+    assert one.permutation_p == other.permutation_p
+
+
+def test_overlapping_levels_without_a_difference_reject_as_often_as_they_should() -> None:
+    rng = np.random.default_rng(7)
+    rejected = 0
+    for _ in range(300):
+        inside = rng.random((40, 4)) < 0.5
+        inside[0] = True
+        found = overlapping_subgroup_test(rng.normal(size=40), inside, rng=rng, draws=99)
+        rejected += (found.permutation_p or 1.0) <= 0.05
+
+    assert 3 <= rejected <= 30
+
+
+def test_levels_that_every_question_has_leave_nothing_to_test() -> None:
+    found = overlapping_subgroup_test(
+        np.arange(4.0), np.ones((4, 2), dtype=bool), rng=_rng(), draws=9
+    )
+
+    assert found.permutation_p is None
+    assert found.reason == "every question has every level: nothing differs"
+
+
+@pytest.mark.parametrize("inside", [np.zeros((3, 1), dtype=bool), np.ones((2, 1), dtype=bool)])
+def test_a_level_without_questions_or_of_other_questions_is_refused(inside: object) -> None:
+    with pytest.raises(ValueError, match="finite values and levels that occur are needed"):
+        overlapping_subgroup_test(np.arange(3.0), np.asarray(inside), rng=_rng(), draws=9)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from taketwo.analysis.arm_runs import arm_runs, over_arms
 from taketwo.analysis.comparison import MetricComparison
 from taketwo.analysis.decisions import rejects
-from taketwo.analysis.diagnostics import few_clusters
+from taketwo.analysis.diagnostics import ceiling, few_clusters
 from taketwo.analysis.effects import HypothesisTest
 from taketwo.analysis.metric import UNITS
 from taketwo.analysis.pair_values import Clusters, PairValues
@@ -102,9 +102,7 @@ def run_numbers(
     supports = run_supports(m, b, cluster=codes, level=rule.level)
     question, headline, adjusted = over_arms(arms[0], arms[1])
     ids = np.array(table.matched_ids)
-    wanted = {
-        name: np.array(levels)[table.matched][used].tolist() for name, levels in factors.items()
-    }
+    wanted = {name: factor.those(table.matched).those(used) for name, factor in factors.items()}
     return RunNumbers(
         metric=metric,
         baseline_name=baseline,
@@ -293,6 +291,10 @@ def _flags(
     missing = _missingness(table, numbers)
     if missing:
         found["DIFFERENTIAL_MISSINGNESS"] = missing
+    means = float(numbers.baseline.mean()), float(numbers.method.mean())
+    near = ceiling(numbers.metric, {"all runs": means})
+    if near:
+        found["CEILING"] = near
     return found
 
 

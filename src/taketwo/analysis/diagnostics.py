@@ -17,6 +17,8 @@ from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.stats.paired import discordant
 
 __all__ = [
+    "CEILING",
+    "ceiling",
     "differential_missingness",
     "few_clusters",
     "flags_of",
@@ -25,9 +27,12 @@ __all__ = [
     "stopped_early",
 ]
 
+CEILING = 0.9
+
 
 def flags_of(
     *,
+    metric: Metric,
     verdict: Verdict,
     shift: bool | None,
     level: float,
@@ -77,7 +82,31 @@ def flags_of(
         )
     if missingness:
         found["DIFFERENTIAL_MISSINGNESS"] = missingness
+    near = ceiling(
+        metric,
+        {f"K{effect.execution}": (effect.baseline_mean, effect.method_mean) for effect in effects},
+    )
+    if near:
+        found["CEILING"] = near
     return found
+
+
+def ceiling(metric: Metric, means: Mapping[str, tuple[float, float]]) -> str:
+    """Return where both arms have most questions right, "" where they do not.
+
+    `means` are those of baseline and method, by the name of what they are means of. Only accuracy
+    has a ceiling here.
+    """
+    if metric != "accuracy":
+        return ""
+    near = {name: pair for name, pair in means.items() if min(pair) >= CEILING}
+    if not near:
+        return ""
+    told = ", ".join(f"{pair[0]:.1%} and {pair[1]:.1%} in {name}" for name, pair in near.items())
+    return (
+        f"baseline and method have {told} right: little is left to gain, so a small effect or none "
+        "says little about the agents; harder questions tell more"
+    )
 
 
 def few_clusters(clusters: Clusters | None) -> str:

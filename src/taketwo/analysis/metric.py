@@ -202,6 +202,7 @@ def comparison_of(
     )
     clusters = values.clusters
     flags = flags_of(
+        metric=values.metric,
         verdict=decision.verdict,
         shift=shift,
         level=rule.level,

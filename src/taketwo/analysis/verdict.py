@@ -29,6 +29,7 @@ Flag = Literal[
     "ZERO_VARIANCE",
     "SHIFT_NOT_CONFIRMED",
     "DIFFERENTIAL_MISSINGNESS",
+    "CEILING",
 ]
 Verdict = Literal[
     "directional_reversal",

@@ -11,17 +11,22 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
-from taketwo.benchmarks.published_rows import PublishedRow, RowProblems, read_published
+from taketwo.benchmarks.published_rows import (
+    PublishedRow,
+    RowProblems,
+    field_problems,
+    read_published,
+)
 from taketwo.benchmarks.question import Milestone, Question, ReferenceStep, Sweep, option_labels
 from taketwo.errors import InvalidQuestion
 
-__all__ = ["MILESTONE_KINDS", "agentvidbench", "duration_of"]
+__all__ = ["MILESTONE_KINDS", "SUPER_CATEGORIES", "agentvidbench", "duration_of"]
 
 MILESTONE_KINDS: tuple[str, ...] = (
     "context_identification",
@@ -38,7 +43,32 @@ MILESTONE_KINDS: tuple[str, ...] = (
 _OPTIONS = 26
 _FEWEST_MILESTONES, _MOST_MILESTONES = 3, 7
 _DURATION = re.compile(r"~?\s*(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?")
-_OF_VIDEO = ("genre", "length_category", "source", "production_style", "audio_type")
+SUPER_CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "Daily Lifestyle": (
+        "Travel/Lifestyle Vlog", "Travel/Vlog", "Cooking/Food", "Fitness/Workout",
+    ),
+    "Knowledge & Documentary": (
+        "Science/Nature Documentary", "Science/Nature Doc", "News/Interview", "Tutorial/How-to",
+    ),
+    "Performance": ("Sports Competition", "Live Performance", "Music Clip"),
+    "Media Arts": ("Screen Recording", "Art/Animation", "Stock/B-roll"),
+}  # fmt: skip
+"""Genres by super-category, as Table 13 and Figure 3 of the paper spell them (arXiv 2609.21386)."""
+_SEVERAL_OF_VIDEO = ("production_style", "audio_type")
+
+
+def _folded(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+_SUPER_CATEGORY_OF = {
+    _folded(genre): name for name, genres in SUPER_CATEGORIES.items() for genre in genres
+}
+
+
+def _several(value: object) -> object:
+    """Let one text stand for a list of labels, with commas between them."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
 def _option(value: object) -> object:
@@ -96,8 +126,8 @@ class _VideoRow(BaseModel):
     length_category: str | None = None
     license: str | None = None
     source: str | None = None
-    production_style: str | None = None
-    audio_type: str | None = None
+    production_style: Annotated[list[str] | None, BeforeValidator(_several)] = None
+    audio_type: Annotated[list[str] | None, BeforeValidator(_several)] = None
 
 
 def duration_of(written: float | str | None) -> float | None:
@@ -171,7 +201,7 @@ def _videos(path: Path, problems: RowProblems) -> dict[str, _VideoRow]:
         try:
             film = _VideoRow.model_validate(row.values)
         except ValidationError as error:
-            problems.add(row.place, _described(error, row.values))
+            problems.add(row.place, field_problems(error, row.values))
             continue
         if found.setdefault(film.file_name, film) is not film:
             problems.add(row.place, f"file_name {film.file_name!r} is there twice")
@@ -191,7 +221,7 @@ def _question(
     try:
         fields = _Row.model_validate(row.values, strict=True)
     except ValidationError as error:
-        raise InvalidQuestion(_described(error, row.values)) from error
+        raise InvalidQuestion(field_problems(error, row.values)) from error
     options, answer = _options(fields)
     film = films.get(fields.video_path) or _VideoRow(file_name=fields.video_path)
     return Question(
@@ -204,6 +234,7 @@ def _question(
         subtitles_path=str(_transcript(fields, root)) if with_speech else None,
         video_duration_s=duration_of(film.duration),
         attributes=_attributes(fields, film),
+        multi_attributes=_multi_attributes(film),
         skills=tuple(dict.fromkeys(fields.skills)),
         capabilities=tuple(dict.fromkeys(fields.categories)),
         milestones=_milestones(fields.milestones),
@@ -211,14 +242,6 @@ def _question(
         explanation=fields.answer_explanation,
         reference=_reference(fields.trajectory),
         licence=film.license,
-    )
-
-
-def _described(error: ValidationError, values: Mapping[str, object]) -> str:
-    return "; ".join(
-        f"field {'.'.join(map(str, item['loc']))!r} is "
-        f"{values.get(str(item['loc'][0]))!r:.60}: {item['msg']}"
-        for item in error.errors(include_url=False)[:10]
     )
 
 
@@ -283,9 +306,22 @@ def _attributes(fields: _Row, film: _VideoRow) -> dict[str, str]:
         "options_type": fields.options_type,
         "sweep": _sweep(fields.ecom_required),
         "licence": film.license,
-        **{name: cast("str | None", getattr(film, name)) for name in _OF_VIDEO},
+        "genre": film.genre,
+        "super_category": _SUPER_CATEGORY_OF.get(_folded(film.genre or "")),
+        "length_category": film.length_category,
+        "source": film.source,
     }
     return {name: label.strip() for name, label in labels.items() if label and label.strip()}
+
+
+def _multi_attributes(film: _VideoRow) -> dict[str, tuple[str, ...]]:
+    """Return the factors of a video that may have several levels; empty texts are none."""
+    written = dict(zip(_SEVERAL_OF_VIDEO, (film.production_style, film.audio_type), strict=True))
+    found = {
+        name: tuple(dict.fromkeys(label.strip() for label in labels or () if label.strip()))
+        for name, labels in written.items()
+    }
+    return {name: labels for name, labels in found.items() if labels}
 
 
 def _inside(root: Path, written: str, field: str) -> Path:

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from taketwo.benchmarks.benchmark import Benchmark
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.exclusion import AVAILABILITY_FORMAT
+from taketwo.benchmarks.question import Question
 from taketwo.errors import UnreadableVideo
 from taketwo.media.video import VideoInfo
 
-__all__ = ["MediaState", "media_states"]
+__all__ = [
+    "TOLERANCE_S",
+    "TOLERANCE_SHARE",
+    "Availability",
+    "MediaState",
+    "QuestionState",
+    "State",
+    "availability_of",
+    "media_states",
+]
+
+TOLERANCE_S = 2.0
+TOLERANCE_SHARE = 0.02
+
+State = Literal["available", "missing", "unreadable", "other duration"]
+StateOfFile = Literal["available", "missing", "unreadable"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +42,136 @@ class MediaState:
     """
 
     question_id: str
-    state: Literal["available", "missing", "unreadable"]
+    state: StateOfFile
     reason: str | None
     video_sha256: str | None
     video_duration_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionState:
+    """What is known of the video of a question: its state, the reason, and the length expected.
+
+    Durations are in seconds; `expected_s` is the data set's, None where it gives none.
+    """
+
+    question_id: str
+    video_id: str
+    state: State
+    reason: str | None
+    video_sha256: str | None
+    expected_s: float | None
+    found_s: float | None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the record as JSON values."""
+        return {
+            "question_id": self.question_id,
+            "video_id": self.video_id,
+            "state": self.state,
+            "reason": self.reason,
+            "video_sha256": self.video_sha256,
+            "expected_s": self.expected_s,
+            "found_s": self.found_s,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Availability:
+    """Which questions of a benchmark can be asked, and why the others cannot.
+
+    A duration is as expected within the larger of `tolerance_s` seconds and `tolerance_share` of it.
+    """
+
+    benchmark: Benchmark
+    states: tuple[QuestionState, ...]
+    tolerance_s: float
+    tolerance_share: float
+
+    @property
+    def available(self) -> tuple[Question, ...]:
+        """Return the questions that can be asked, in the benchmark's order."""
+        return self._those(lost=False)
+
+    @property
+    def lost(self) -> tuple[Question, ...]:
+        """Return the questions that cannot, in the benchmark's order."""
+        return self._those(lost=True)
+
+    @property
+    def counts(self) -> Mapping[State, int]:
+        """Return how many questions are in each state."""
+        return Counter(item.state for item in self.states)
+
+    def _those(self, *, lost: bool) -> tuple[Question, ...]:
+        pairs = zip(self.benchmark.questions, self.states, strict=True)
+        return tuple(question for question, item in pairs if (item.state != "available") is lost)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the list of items: `exclude` takes it and leaves out the lost questions."""
+        lost = [item for item in self.states if item.state != "available"]
+        available = [item for item in self.states if item.state == "available"]
+        return {
+            "format": AVAILABILITY_FORMAT,
+            "benchmark": self.benchmark.name,
+            "benchmark_version": self.benchmark.version,
+            "tolerance_s": self.tolerance_s,
+            "tolerance_share": self.tolerance_share,
+            "question_ids": [item.question_id for item in lost],
+            "lost": [item.to_json() for item in lost],
+            "available": [item.to_json() for item in available],
+        }
+
+
+def availability_of(
+    benchmark: Benchmark,
+    probe: Callable[[Path], VideoInfo],
+    *,
+    tolerance_s: float = TOLERANCE_S,
+    tolerance_share: float = TOLERANCE_SHARE,
+) -> Availability:
+    """Return which questions can be asked: video there, decodable, as long as the data set says.
+
+    Parameters
+    ----------
+    benchmark
+        The questions.
+    probe
+        Looks at a file (`media.video.probe`); called once a file.
+    tolerance_s, tolerance_share
+        A video is of another duration, and so probably another video or a part of it, where it
+        differs from what is expected by more than both. Published durations are rounded.
+    """
+    states: list[QuestionState] = []
+    for question, state in zip(benchmark.questions, media_states(benchmark, probe), strict=True):
+        expected, found = question.video_duration_s, state.video_duration_s
+        ended: State = state.state
+        reason = state.reason
+        if ended == "available" and expected is not None and found is not None:
+            allowed = max(tolerance_s, tolerance_share * expected)
+            if abs(found - expected) > allowed:
+                ended = "other duration"
+                reason = (
+                    f"lasts {found:.1f} s, the data set says {expected:.1f} s (tolerance "
+                    f"{allowed:.1f} s): another video, or a part of it"
+                )
+        states.append(
+            QuestionState(
+                question_id=question.question_id,
+                video_id=question.video_id,
+                state=ended,
+                reason=reason,
+                video_sha256=state.video_sha256,
+                expected_s=expected,
+                found_s=found,
+            )
+        )
+    return Availability(
+        benchmark=benchmark,
+        states=tuple(states),
+        tolerance_s=tolerance_s,
+        tolerance_share=tolerance_share,
+    )
 
 
 def media_states(
@@ -39,19 +184,21 @@ def media_states(
     benchmark
         The questions.
     probe
-        Looks at a file (`media.video.probe`, or that of a `MediaWorkers`); called once a video.
+        Looks at a file (`media.video.probe`, or that of a `MediaWorkers`); called once a file,
+        also where the file has several names (links).
 
     Notes
     -----
     A question whose subtitles are named but do not exist is `missing` as well.
     """
     paths = dict.fromkeys(question.video_path for question in benchmark.questions)
-    found = {path: _looked_at(Path(path), probe) for path in paths}
+    looked_at = _Looking(probe)
+    found = {path: looked_at(Path(path)) for path in paths}
     states: list[MediaState] = []
     for question in benchmark.questions:
         looked = found[question.video_path]
         info = looked if isinstance(looked, VideoInfo) else None
-        state: Literal["available", "missing", "unreadable"] = "available"
+        state: StateOfFile = "available"
         reason = None if isinstance(looked, VideoInfo) else looked
         if reason is not None:
             state = "unreadable" if Path(question.video_path).exists() else "missing"
@@ -69,10 +216,25 @@ def media_states(
     return tuple(states)
 
 
-def _looked_at(path: Path, probe: Callable[[Path], VideoInfo]) -> VideoInfo | str:
-    if not path.exists():
-        return f"video {str(path)!r} does not exist"
-    try:
-        return probe(path)
-    except UnreadableVideo as error:
-        return str(error)
+class _Looking:
+    """Looks at files, once at each, whatever it is called."""
+
+    def __init__(self, probe: Callable[[Path], VideoInfo]) -> None:
+        self._probe = probe
+        self._seen: dict[tuple[int, int], VideoInfo] = {}
+
+    def __call__(self, path: Path) -> VideoInfo | str:
+        try:
+            status = path.stat()
+        except (OSError, ValueError):
+            return f"video {str(path)!r} does not exist"
+        identity = (status.st_dev, status.st_ino)
+        known = self._seen.get(identity) if status.st_ino else None
+        if known is not None:
+            return replace(known, path=path)
+        try:
+            info = self._probe(path)
+        except UnreadableVideo as error:
+            return str(error)
+        self._seen[identity] = info
+        return info

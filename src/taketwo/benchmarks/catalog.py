@@ -14,19 +14,21 @@ from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.exclusion import without_questions
 from taketwo.benchmarks.local import local
+from taketwo.benchmarks.minerva import minerva
 from taketwo.benchmarks.real_clips import real_clips
 from taketwo.benchmarks.rendered import rendered
 from taketwo.benchmarks.sage_bench import sage_bench
+from taketwo.benchmarks.video_mme import Subset, video_mme
 from taketwo.errors import RequestError, UnknownName
 
 __all__ = ["BENCHMARK_NAMES", "load_benchmark"]
 
 
 class _Options(BaseModel):
-    """What every benchmark takes: a file with the ids of the questions to leave out."""
+    """What every benchmark takes: files with the ids of the questions to leave out."""
 
     model_config = ConfigDict(extra="forbid")
-    exclude: str | None = None
+    exclude: str | list[str] | None = None
 
 
 class _RenderedOptions(_Options):
@@ -54,6 +56,18 @@ class _AgentVidBenchOptions(_Options):
     path: str
     videos: str | None = None
     transcripts: bool = True
+
+
+class _MinervaOptions(_Options):
+    path: str
+    videos: str | None = None
+
+
+class _VideoMmeOptions(_Options):
+    path: str
+    videos: str | None = None
+    subtitles: bool | str = False
+    subset: Subset | None = None
 
 
 class _SageBenchOptions(_Options):
@@ -112,6 +126,25 @@ def _load_sage_bench(options: _SageBenchOptions, base: Path) -> Benchmark:
     )
 
 
+def _load_minerva(options: _MinervaOptions, base: Path) -> Benchmark:
+    return minerva(
+        base / options.path,
+        videos=base / options.videos if options.videos is not None else None,
+    )
+
+
+def _load_video_mme(options: _VideoMmeOptions, base: Path) -> Benchmark:
+    path = base / options.path
+    own = (path if path.is_dir() else path.parent) / "subtitle"
+    named = base / options.subtitles if isinstance(options.subtitles, str) else own
+    return video_mme(
+        path,
+        videos=base / options.videos if options.videos is not None else None,
+        subtitles=named if options.subtitles else None,
+        subset=options.subset,
+    )
+
+
 @dataclass(frozen=True)
 class _Entry:
     options: type[_Options]
@@ -124,9 +157,11 @@ _BENCHMARKS: Mapping[str, _Entry] = {
         ("agentvidbench", _AgentVidBenchOptions, _load_agentvidbench),
         ("demo", _RenderedOptions, _load_demo),
         ("local", _LocalOptions, _load_local),
+        ("minerva", _MinervaOptions, _load_minerva),
         ("real_clips", _RealClipsOptions, _load_real_clips),
         ("rendered", _RenderedOptions, _load_rendered),
         ("sage_bench", _SageBenchOptions, _load_sage_bench),
+        ("video_mme", _VideoMmeOptions, _load_video_mme),
     )
 }
 BENCHMARK_NAMES: tuple[str, ...] = tuple(_BENCHMARKS)
@@ -139,7 +174,8 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
     ----------
     spec
         `name`, one of `BENCHMARK_NAMES`, and that benchmark's options. All take `exclude`, a JSON
-        file with the ids of the questions to leave out (`benchmarks.exclusion`).
+        file with the ids of the questions to leave out, or a list of such files
+        (`benchmarks.exclusion`).
     base
         The folder that relative paths in the options start from.
 
@@ -182,4 +218,5 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
     benchmark = entry.load(options, base)
     if options.exclude is None:
         return benchmark
-    return without_questions(benchmark, base / options.exclude)
+    files = [options.exclude] if isinstance(options.exclude, str) else options.exclude
+    return without_questions(benchmark, *(base / file for file in files))

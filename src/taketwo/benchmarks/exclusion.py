@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -12,22 +13,46 @@ from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.errors import RequestError
 
-__all__ = ["without_questions"]
+__all__ = ["AVAILABILITY_FORMAT", "HOLDOUT_FORMAT", "named_questions", "without_questions"]
+
+HOLDOUT_FORMAT = "taketwo.holdout/1"
+AVAILABILITY_FORMAT = "taketwo.availability/1"
 
 _LISTED = 20
 
 
-def without_questions(benchmark: Benchmark, path: Path) -> Benchmark:
-    """Return `benchmark` without the questions that a file names; its version says how many and which.
+def without_questions(benchmark: Benchmark, *paths: Path) -> Benchmark:
+    """Return `benchmark` without the questions that files name; its version says how many and which.
 
-    The file is a JSON list of question ids, or `{"question_ids": [...]}`. An id is that of the
-    question, or the one that its source gave it (`raw_id`).
+    A file is a JSON list of question ids, or `{"question_ids": [...]}`, as a holdout and a frozen
+    availability are. An id is that of the question, or the one that its source gave it (`raw_id`).
 
     Raises
     ------
     RequestError
-        If the file is missing or no such list, an id is there twice or is that of no question, or
+        If a file is missing or no such list, an id is there twice or is that of no question, or
         no question is left.
+    """
+    wanted = {name for path in paths for name in named_questions(benchmark, path)}
+    kept = tuple(question for question in benchmark.questions if question.question_id not in wanted)
+    if not kept:
+        told = ", ".join(map(str, paths))
+        raise RequestError(f"{told}: leaves no question of benchmark {benchmark.name!r}")
+    if not wanted:
+        return benchmark
+    version = (
+        f"{benchmark.version} without {len(wanted)} excluded ({sha256_of(sorted(wanted))[:12]})"
+    )
+    return replace(benchmark, version=version, questions=kept)
+
+
+def named_questions(benchmark: Benchmark, path: Path) -> Sequence[str]:
+    """Return the ids of the questions that a file names, in the order of the benchmark.
+
+    Raises
+    ------
+    RequestError
+        If the file is missing or no list of ids, or an id is there twice or is that of no question.
     """
     ids = _ids(path)
     known = {
@@ -41,19 +66,22 @@ def without_questions(benchmark: Benchmark, path: Path) -> Benchmark:
             f"{benchmark.name!r}: {', '.join(map(repr, unknown[:_LISTED]))}{more}; correct or remove them"
         )
     wanted = set(ids)
-    kept = tuple(
-        question
+    return [
+        question.question_id
         for question in benchmark.questions
-        if question.question_id not in wanted and question.raw_id not in wanted
-    )
-    if not kept:
-        raise RequestError(f"{path}: leaves no question of benchmark {benchmark.name!r}")
-    gone = len(benchmark.questions) - len(kept)
-    if not gone:
-        return benchmark
-    left_out = sorted({q.question_id for q in benchmark.questions} - {q.question_id for q in kept})
-    version = f"{benchmark.version} without {gone} excluded ({sha256_of(left_out)[:12]})"
-    return replace(benchmark, version=version, questions=kept)
+        if question.question_id in wanted or question.raw_id in wanted
+    ]
+
+
+def _is_ours(format_name: object, path: Path) -> bool:
+    if format_name in {HOLDOUT_FORMAT, AVAILABILITY_FORMAT}:
+        return True
+    if isinstance(format_name, str) and format_name.startswith("taketwo."):
+        raise RequestError(
+            f"{path}: is {format_name!r}, no list of questions that this version knows "
+            f"({HOLDOUT_FORMAT}, {AVAILABILITY_FORMAT})"
+        )
+    return False
 
 
 def _ids(path: Path) -> list[str]:
@@ -68,7 +96,8 @@ def _ids(path: Path) -> list[str]:
         raise RequestError(f"{path}: not readable ({error}); {wanted}") from error
     if isinstance(record, dict):
         fields = cast("dict[str, object]", record)
-        if set(fields) != {"question_ids"}:
+        is_ours = _is_ours(fields.get("format"), path)
+        if "question_ids" not in fields or not (is_ours or len(fields) == 1):
             raise RequestError(
                 f"{path}: has {', '.join(map(repr, fields)) or 'no fields'}; {wanted}"
             )

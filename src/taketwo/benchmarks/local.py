@@ -12,12 +12,18 @@ from pydantic_core import PydanticCustomError
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.local_rows import LocalRow, read_rows
-from taketwo.benchmarks.question import Milestone, Question, option_labels, safe_question_id
+from taketwo.benchmarks.published_rows import RowProblems
+from taketwo.benchmarks.question import (
+    Milestone,
+    Question,
+    ReferenceStep,
+    Sweep,
+    option_labels,
+    safe_question_id,
+)
 from taketwo.errors import InvalidQuestion
 
 __all__ = ["local"]
-
-_LISTED = 50
 
 
 def _no_truth_value(value: object) -> object:
@@ -29,12 +35,26 @@ def _no_truth_value(value: object) -> object:
     return value
 
 
+def _yes_or_no(value: object) -> object:
+    """Let true and false, as which YAML reads yes and no, be what they were written as."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
 class _MilestoneFields(BaseModel):
     model_config = ConfigDict(extra="forbid")
     milestone_id: str | None = None
-    text: str
+    text: str = Field(min_length=1)
+    kind: str | None = Field(default=None, min_length=1)
     start_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     end_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class _StepFields(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tool: str = ""
+    arguments: str = ""
+    thought: str = ""
+    observation: str = ""
 
 
 class _Fields(BaseModel):
@@ -53,8 +73,13 @@ class _Fields(BaseModel):
     subtitles_path: str | None = None
     video_duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     attributes: dict[str, str] = {}
+    multi_attributes: dict[str, list[str]] = {}
     skills: list[str] = []
+    capabilities: list[str] = []
     milestones: list[_MilestoneFields] = []
+    sweep: Annotated[Sweep | None, BeforeValidator(_yes_or_no)] = None
+    explanation: str | None = None
+    reference: list[_StepFields] = []
     raw_id: str | None = None
     licence: str | None = None
 
@@ -89,28 +114,23 @@ def local(
     """
     root = (videos or questions.parent).resolve()
     good: list[Question] = []
-    problems: list[str] = []
+    problems = RowProblems(f"question file {str(questions)!r}")
     lines: dict[str, int] = {}
     rows = read_rows(questions)
     for row in rows:
         try:
             question = _question(row, root, allow_absolute=allow_absolute)
         except InvalidQuestion as error:
-            problems.append(f"line {row.line}: {error}")
+            problems.add(f"line {row.line}", str(error))
             continue
         first = lines.setdefault(question.question_id, row.line)
         if first != row.line:
-            problems.append(
-                f"line {row.line}: the id {question.question_id!r} is used on line {first} already"
+            problems.add(
+                f"line {row.line}",
+                f"the id {question.question_id!r} is used on line {first} already",
             )
         good.append(question)
-    if problems:
-        more = len(problems) - _LISTED
-        listed = problems[:_LISTED] + ([f"and {more} more"] if more > 0 else [])
-        raise InvalidQuestion(
-            f"question file {str(questions)!r}: {len(problems)} of {len(rows)} rows cannot be used\n"
-            + "\n".join(f"  {problem}" for problem in listed)
-        )
+    problems.raise_if_any(len(rows))
     if not good:
         raise InvalidQuestion(f"question file {str(questions)!r} has no questions")
     version = sha256_of([question.content_sha256 for question in good])[:12]
@@ -143,11 +163,17 @@ def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
         subtitles_path=str(subtitles) if subtitles else None,
         video_duration_s=fields.video_duration_s,
         attributes=fields.attributes,
+        multi_attributes={name: tuple(found) for name, found in fields.multi_attributes.items()},
         skills=tuple(fields.skills),
+        capabilities=tuple(fields.capabilities),
+        sweep=fields.sweep,
+        explanation=fields.explanation,
+        reference=tuple(ReferenceStep(**step.model_dump()) for step in fields.reference),
         milestones=tuple(
             Milestone(
                 milestone_id=step.milestone_id or f"m{number}",
                 text=step.text,
+                kind=step.kind,
                 start_s=step.start_s,
                 end_s=step.end_s,
             )

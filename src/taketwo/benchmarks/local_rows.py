@@ -20,7 +20,7 @@ from taketwo.errors import InvalidQuestion, UnknownName
 __all__ = ["LocalRow", "read_rows"]
 
 _OPTION_COLUMN = re.compile(r"option_([1-9][0-9]*)")
-_LISTS = ("skills", "accepted_answers")
+_LISTS = ("skills", "capabilities", "accepted_answers")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from statistics import median
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import Question
@@ -18,6 +19,7 @@ from taketwo.benchmarks.question import Question
 __all__ = [
     "Composition",
     "Difference",
+    "Durations",
     "LevelCount",
     "Overlap",
     "composition_of",
@@ -29,12 +31,29 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCount:
-    """How many questions have a level of a factor, and their share (0 to 1) of all questions."""
+    """How many questions have a level of a factor, and on how many videos they are.
+
+    `share` (0 to 1) is of all questions, `video_share` of all videos. Of a factor of the videos, such
+    as genre, the videos are the count that a data set states; of a factor of the questions, a video
+    counts under every level that one of its questions has.
+    """
 
     factor: str
     level: str
     questions: int
     share: float
+    videos: int
+    video_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Durations:
+    """How long the videos are, in seconds; of the `videos` whose length the data set gives."""
+
+    videos: int
+    shortest_s: float
+    median_s: float
+    longest_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +62,8 @@ class Composition:
 
     `milestones` counts milestones by type, `milestones_per_question` questions by their number.
     `skills_per_question` is a mean, None where no question names a skill. `chance` is the expected
-    accuracy of guessing on the multiple-choice questions, None where there are none.
+    accuracy of guessing on the multiple-choice questions, None where there are none. `durations` is
+    None where the data set gives no length.
     """
 
     questions: int
@@ -53,6 +73,7 @@ class Composition:
     milestones_per_question: tuple[tuple[int, int], ...]
     skills_per_question: float | None
     chance: float | None
+    durations: Durations | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the record as JSON values."""
@@ -64,6 +85,7 @@ class Composition:
             "milestones_per_question": {str(n): count for n, count in self.milestones_per_question},
             "skills_per_question": self.skills_per_question,
             "chance": self.chance,
+            "durations": None if self.durations is None else asdict(self.durations),
         }
 
 
@@ -91,26 +113,32 @@ class Overlap:
 
 def labels_of(question: Question) -> dict[str, tuple[str, ...]]:
     """Return the levels of every factor of a question; `format` is ours, the others are the data set's."""
-    found: dict[str, tuple[str, ...]] = {
+    return {
         **{name: (level,) for name, level in question.attributes.items()},
         "format": (question.format,),
-        "capability": question.capabilities,
-        "skill": question.skills,
+        **question.several_levels,
     }
-    return {factor: levels for factor, levels in found.items() if levels}
 
 
 def composition_of(questions: Sequence[Question]) -> Composition:
     """Return what `questions` are made of; factors and levels in the order of their names."""
     counts = _counts(questions)
-    total = len(questions)
+    videos = _videos(questions)
+    total, of_videos = len(questions), len({question.video_id for question in questions})
     skills = [len(question.skills) for question in questions]
     guesses = [Fraction(1, len(question.options)) for question in questions if question.options]
     return Composition(
         questions=total,
-        videos=len({question.video_id for question in questions}),
+        videos=of_videos,
         levels=tuple(
-            LevelCount(factor=factor, level=level, questions=count, share=count / total)
+            LevelCount(
+                factor=factor,
+                level=level,
+                questions=count,
+                share=count / total,
+                videos=len(videos[factor, level]),
+                video_share=len(videos[factor, level]) / of_videos,
+            )
             for (factor, level), count in sorted(counts.items())
         ),
         milestones=tuple(
@@ -123,6 +151,7 @@ def composition_of(questions: Sequence[Question]) -> Composition:
         ),
         skills_per_question=sum(skills) / total if total and any(skills) else None,
         chance=float(sum(guesses) / len(guesses)) if guesses else None,
+        durations=_durations(questions),
     )
 
 
@@ -155,6 +184,33 @@ def video_overlap(first: Sequence[Question], second: Sequence[Question]) -> Over
     here = {question.video_id for question in first}
     there = {question.video_id for question in second}
     return Overlap(shared=len(here & there), first=len(here), second=len(there))
+
+
+def _videos(questions: Sequence[Question]) -> dict[tuple[str, str], set[str]]:
+    """Return the videos that have a question at each level of each factor."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for question in questions:
+        for factor, levels in labels_of(question).items():
+            for level in levels:
+                found.setdefault((factor, level), set()).add(question.video_id)
+    return found
+
+
+def _durations(questions: Sequence[Question]) -> Durations | None:
+    known = {
+        question.video_id: question.video_duration_s
+        for question in questions
+        if question.video_duration_s is not None
+    }
+    if not known:
+        return None
+    lengths = list(known.values())
+    return Durations(
+        videos=len(known),
+        shortest_s=min(lengths),
+        median_s=median(lengths),
+        longest_s=max(lengths),
+    )
 
 
 def _counts(questions: Sequence[Question]) -> Counter[tuple[str, str]]:

@@ -1,17 +1,18 @@
-"""Rows of a published data set, from whatever its local copy is: Parquet, Arrow, JSON lines."""
+"""Rows of a published data set, from whatever its local copy is: Parquet, Arrow, JSON, JSON lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from pydantic import ValidationError
 
 from taketwo.benchmarks.local_rows import LocalRow, read_rows
 from taketwo.errors import InvalidQuestion
 
-__all__ = ["PublishedRow", "RowProblems", "read_published"]
+__all__ = ["PublishedRow", "RowProblems", "field_problems", "read_published"]
 
 _LISTED = 50
 _ENDINGS = (".parquet", ".arrow", ".jsonl")
@@ -56,15 +57,26 @@ class RowProblems:
         listed = self._problems[:_LISTED] + ([f"and {more} more"] if more > 0 else [])
         raise InvalidQuestion(
             f"{self._what}: {len(self._rows)} of {rows} rows cannot be used\n"
-            + "\n".join(f"  {problem}" for problem in listed)
+            + "\n".join(f"  {problem}" for problem in listed),
+            problems=self._problems,
         )
+
+
+def field_problems(error: ValidationError, values: Mapping[str, object]) -> str:
+    """Return what is wrong with the fields of a row, each with what stands there."""
+    return "; ".join(
+        f"field {'.'.join(map(str, item['loc']))!r} is "
+        f"{values.get(str(item['loc'][0]))!r:.60}: {item['msg']}"
+        for item in error.errors(include_url=False)[:10]
+    )
 
 
 def read_published(path: Path, *, subfolders: Sequence[str] = ("data", "")) -> list[PublishedRow]:
     """Return the rows of a data set's file, or of all its files in a folder, in the order of their names.
 
     A folder may be a repository's copy (`data/*.parquet`) or what the data set library saved
-    (`data-*.arrow`); the first of `subfolders` that has such files is read.
+    (`data-*.arrow`); the first of `subfolders` that has such files is read. A `.json` file, which
+    holds one list, is read where it is named itself.
 
     Raises
     ------
@@ -103,7 +115,7 @@ def _files(folder: Path, subfolders: Iterable[str]) -> list[Path]:
 
 
 def _rows(file: Path) -> list[PublishedRow]:
-    if file.suffix.lower() == ".jsonl":
+    if file.suffix.lower() in {".jsonl", ".json"}:
         return [_of_line(file, row) for row in read_rows(file)]
     try:
         frame = pl.read_parquet(file) if file.suffix.lower() == ".parquet" else _arrow(file)

@@ -120,8 +120,8 @@ class Question:
     `video_id` is the data set's (the cluster of the statistics); the bytes are identified by hash
     in the plan. `answer_index` is the 0-based true option; `answer_text` the truth of an open
     question, with `accepted_answers` as further exact forms. `attributes` are the subgroup factors
-    (kind, modality, difficulty, duration, ...), one level each; `capabilities` and `skills` may be
-    several. `sweep` says whether the answer needs more than the first place that seems to give it.
+    (kind, modality, difficulty, duration, ...), one level each; `capabilities`, `skills` and
+    the factors in `multi_attributes` may have several. `sweep` says whether the answer needs more than the first place that seems to give it.
     `explanation` and `reference` (a curated path) are by humans, as the milestones are; no agent
     and no judge of answers ever sees them.
     """
@@ -139,6 +139,9 @@ class Question:
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])
     skills: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
+    multi_attributes: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
     milestones: tuple[Milestone, ...] = ()
     sweep: Sweep | None = None
     explanation: str | None = None
@@ -179,6 +182,14 @@ class Question:
         if length is not None and not (math.isfinite(length) and length > 0):
             problems.append(f"the length of the video is {length!r} s, not a positive number")
         problems += [problem for step in self.milestones for problem in step.problems]
+        twice = sorted(set(self.attributes) & set(self.several_levels))
+        if twice:
+            problems.append(
+                f"the factor {twice[0]!r} is given with one level and with several; rename one"
+            )
+        names = [step.milestone_id for step in self.milestones]
+        if len(set(names)) < len(names):
+            problems.append("two milestones have the same id; give each its own")
         return problems + self._broken_texts()
 
     def _broken_texts(self) -> list[str]:
@@ -194,6 +205,10 @@ class Question:
             "milestones": tuple(step.text for step in self.milestones),
             "skills": self.skills,
             "capabilities": self.capabilities,
+            "multi_attributes": (
+                *self.multi_attributes,
+                *(level for levels in self.multi_attributes.values() for level in levels),
+            ),
             "explanation": (self.explanation,),
             "reference": tuple(step.thought + step.observation for step in self.reference),
             "attributes": (*self.attributes, *self.attributes.values()),
@@ -215,6 +230,16 @@ class Question:
     def labels(self) -> tuple[str, ...]:
         """Return one label per option."""
         return option_labels(len(self.options))
+
+    @property
+    def several_levels(self) -> dict[str, tuple[str, ...]]:
+        """Return the factors that may have several levels: capability, skill and `multi_attributes`."""
+        found = {
+            **self.multi_attributes,
+            "capability": self.capabilities,
+            "skill": self.skills,
+        }
+        return {factor: levels for factor, levels in found.items() if levels}
 
     def for_agent(self) -> VisibleQuestion:
         """Return the part that an agent may see."""
@@ -241,6 +266,9 @@ class Question:
             "attributes": dict(self.attributes),
             "skills": list(self.skills),
             "capabilities": list(self.capabilities),
+            "multi_attributes": {
+                name: list(levels) for name, levels in self.multi_attributes.items()
+            },
             "milestones": [
                 {
                     "milestone_id": step.milestone_id,
@@ -282,7 +310,13 @@ class Question:
                 if isinstance(items, str):
                     raise TypeError(f"{name} is a text, not a list")
                 values[name] = tuple(cast("list[str]", items))
-            return cls(milestones=milestones, reference=reference, **cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
+            several = cast("Mapping[str, list[str]]", values.pop("multi_attributes", {}))
+            return cls(
+                milestones=milestones,
+                reference=reference,
+                multi_attributes={name: tuple(levels) for name, levels in several.items()},
+                **cast("dict[str, str]", values),  # pyright: ignore[reportArgumentType] the dataclass checks its own fields
+            )
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise InvalidQuestion(
                 f"question {record.get('question_id')!r} cannot be read: {error}"

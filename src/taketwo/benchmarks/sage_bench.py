@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,8 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
-from taketwo.benchmarks.published_rows import PublishedRow, RowProblems, read_published
+from taketwo.benchmarks.published_rows import (
+    PublishedRow,
+    RowProblems,
+    field_problems,
+    read_published,
+)
 from taketwo.benchmarks.question import Question, option_labels, safe_question_id
+from taketwo.benchmarks.video_files import video_file
 from taketwo.errors import InvalidQuestion
 
 __all__ = ["DURATION_BUCKETS", "ParsedQuestion", "duration_bucket", "parse_options", "sage_bench"]
@@ -37,7 +42,6 @@ DURATION_BUCKETS: tuple[tuple[float, str], ...] = (
 )
 """Upper ends in seconds, not included, and names."""
 
-VIDEO_ENDINGS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 _OPTION = re.compile(r"^\s*\((?P<label>[A-Z])\)\s*(?P<text>.*\S)\s*$")
 _LEAD_IN = re.compile(r"\b(?:options?|choices?)\b[^.?!\n]*[:.]?\s*$", re.IGNORECASE)
 _LABELLED = re.compile(r"^\(?(?P<label>[A-Z])[).:]\s*(?P<text>.*)$", re.DOTALL)
@@ -148,7 +152,7 @@ def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Quest
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
-        raise InvalidQuestion(_described(error, row.values)) from error
+        raise InvalidQuestion(field_problems(error, row.values)) from error
     parsed = parse_options(fields.question)
     kind = _kind(fields.ques_type)
     if (kind == "mcq") != bool(parsed.options):
@@ -164,7 +168,7 @@ def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Quest
         else _legacy_id(fields.question, f"{legacy_folder.rstrip('/')}/{fields.video_id}.mp4"),
         text=parsed.text,
         video_id=fields.video_id,
-        video_path=str(_video(root, fields.video_id)),
+        video_path=str(video_file(root, fields.video_id)),
         options=parsed.options,
         answer_index=index,
         answer_text=None if parsed.options else fields.gt_answer,
@@ -178,13 +182,6 @@ def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Quest
             "duration": duration_bucket(fields.duration_seconds),
             "length": "short" if fields.duration_seconds < _LONG_S else "long",
         },
-    )
-
-
-def _described(error: ValidationError, values: Mapping[str, object]) -> str:
-    return "; ".join(
-        f"field {str(item['loc'][0])!r} is {values.get(str(item['loc'][0]))!r:.60}: {item['msg']}"
-        for item in error.errors(include_url=False)
     )
 
 
@@ -233,11 +230,3 @@ def _identity(video_id: str, question: str) -> str:
 
 def _legacy_id(question: str, path: str) -> str:
     return hashlib.md5(f"{question}|{path}".encode(), usedforsecurity=False).hexdigest()
-
-
-def _video(root: Path, video_id: str) -> Path:
-    """Return where a video lies, or where its .mp4 would; an id is a name, never a path."""
-    if video_id != Path(video_id).name or video_id in {".", ".."} or "\0" in video_id:
-        raise InvalidQuestion(f"field 'video_id' is {video_id!r:.60}, which is no name of a video")
-    places = [root / f"{video_id}{ending}" for ending in VIDEO_ENDINGS]
-    return next((place for place in places if place.is_file()), places[0])

@@ -6,19 +6,17 @@ a whole question and none is lifted to a floor of one, which over-draws rare one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.exclusion import HOLDOUT_FORMAT
 from taketwo.benchmarks.question import Question
 from taketwo.errors import RequestError
-from taketwo.media.store import write_atomically
 
 __all__ = ["Holdout", "Unit", "allocate", "draw_holdout"]
 
@@ -29,20 +27,29 @@ Unit = Literal["question", "video"]
 class Holdout:
     """The questions held out, in the benchmark's order, and how they were drawn.
 
-    `shared_videos` are videos that lie on both sides; none where whole videos were drawn.
+    `allocation` counts the questions drawn by stratum, out of `sizes`. `shared_videos` are videos
+    that lie on both sides; none where whole videos were drawn.
     """
 
     question_ids: tuple[str, ...]
     unit: Unit
     strata: tuple[str, ...]
     allocation: Mapping[tuple[str, ...], int]
+    sizes: Mapping[tuple[str, ...], int]
     videos: int
     shared_videos: tuple[str, ...]
 
-    def write(self, path: Path) -> None:
-        """Write the ids as a file that a benchmark's `exclude` takes."""
-        record: dict[str, JsonValue] = {"question_ids": list(self.question_ids)}
-        write_atomically(path, (json.dumps(record, indent=1) + "\n").encode())
+    def to_json(self, benchmark: Benchmark, *, seed: int) -> dict[str, JsonValue]:
+        """Return the ids as a record that a benchmark's `exclude` takes, with how they were drawn."""
+        return {
+            "format": HOLDOUT_FORMAT,
+            "benchmark": benchmark.name,
+            "benchmark_version": benchmark.version,
+            "seed": seed,
+            "unit": self.unit,
+            "strata": list(self.strata),
+            "question_ids": list(self.question_ids),
+        }
 
 
 def allocate(sizes: Sequence[int], n: int) -> list[int]:
@@ -110,7 +117,8 @@ def draw_holdout(
         )
     groups = _groups(questions, strata, unit)
     keys = sorted(groups)
-    wanted = allocate([sum(map(len, groups[key])) for key in keys], n)
+    sizes = {key: sum(map(len, groups[key])) for key in keys}
+    wanted = allocate(list(sizes.values()), n)
     drawn: set[str] = set()
     allocation: dict[tuple[str, ...], int] = {}
     for key, count in zip(keys, wanted, strict=True):
@@ -124,6 +132,7 @@ def draw_holdout(
         unit=unit,
         strata=tuple(strata),
         allocation=allocation,
+        sizes=sizes,
         videos=len(videos),
         shared_videos=tuple(sorted(videos & others)),
     )

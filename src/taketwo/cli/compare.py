@@ -28,7 +28,9 @@ drift_option = click.option(
 
 
 by_option = click.option(
-    "--by", multiple=True, help="Attribute of the questions to break effects down by; repeatable."
+    "--by",
+    multiple=True,
+    help="Attribute of the questions to break effects down by, also skill and capability; repeatable.",
 )
 
 

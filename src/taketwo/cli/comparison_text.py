@@ -137,11 +137,16 @@ def _subgroups(metric: MetricComparison, table: SubgroupTable) -> str:
         ]
         for level in table.levels
     ]
-    p = table.interaction.p
+    test = table.interaction
+    p = p_value(test.p) if test.p is not None else f"{p_value(test.permutation_p)}, by permutation"
+    note = (
+        "a question counts under each of its levels: rows overlap and do not add up"
+        if table.overlap
+        else "levels of one data set are not independent findings"
+    )
     return (
         f"{text_table(header, rows)}\n  {table.changing_sign} of {table.of} levels change sign; "
-        f"do levels differ in the {table.tested}? p = {p_value(p)} (levels of one data set are not "
-        "independent findings)"
+        f"do levels differ in the {table.tested}? p = {p} ({note})"
     )
 
 

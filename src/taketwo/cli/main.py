@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "report": "Write the report, tables and figures of a study.",
     "audit": "Say whether a claim survives, from results that other harnesses wrote.",
     "gate": "Let a pipeline fail where a claim did not survive.",
+    "benchmark": "See what is in a benchmark, which videos are there, and draw a holdout.",
     "doctor": "Find out whether this machine can run studies, and what is missing.",
 }
 

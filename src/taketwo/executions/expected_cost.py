@@ -8,63 +8,11 @@ from math import sqrt
 from scipy import special
 
 from taketwo.benchmarks.canonical import JsonValue
-from taketwo.executions.plan import Arm, ModelRole, Plan
-from taketwo.executions.prices import cost_usd
+from taketwo.executions.arm_cost import ArmCost, Assumptions, arm_cost
+from taketwo.executions.plan import Plan
 from taketwo.tools.budget import Limits
 
 __all__ = ["ArmCost", "Assumptions", "ExpectedCost", "Sensitivity", "expected_cost", "sensitivity"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assumptions:
-    """What a cell is taken to do where nothing was measured yet; rough, and printed with the result.
-
-    `turns` and `visible_calls` are those of an agent with tools (an agent without takes one turn).
-    A turn's input grows by `input_per_turn` tokens with each turn before it. Every visible call is
-    taken to ask the observer once, on `frames` frames; an agent without tools sees them itself.
-    `residual_sd` is the standard deviation over questions of a method's minus a baseline's score,
-    0 to 1, inside one execution (0.437 in the accuracy table of REPAIR).
-    """
-
-    turns: int = 4
-    visible_calls: int = 3
-    input_base: int = 1_500
-    input_per_turn: int = 700
-    output_per_call: int = 350
-    frames: int = 16
-    tokens_per_frame: int = 400
-    residual_sd: float = 0.437
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArmCost:
-    """Expected and largest possible use of one arm over all executions; None is not bounded or not priced."""
-
-    arm: str
-    cells: int
-    calls: int
-    calls_most: int | None
-    input_tokens: int
-    output_tokens: int
-    tokens_most: int | None
-    usd: float | None
-    usd_most: float | None
-    limits: Limits
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """Return the record as JSON values."""
-        return {
-            "arm": self.arm,
-            "cells": self.cells,
-            "calls": self.calls,
-            "calls_most": self.calls_most,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "tokens_most": self.tokens_most,
-            "usd": self.usd,
-            "usd_most": self.usd_most,
-            "limits": self.limits.to_json(),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,15 +93,15 @@ class ExpectedCost:
 def expected_cost(plan: Plan, assumptions: Assumptions | None = None) -> ExpectedCost:
     """Return what a plan will cost, from its limits and prices and from rough assumptions.
 
-    Expected numbers are for orientation: they come from `Assumptions`, cut at the limits. The
-    largest ones follow from the limits alone, with at most one look of the observer a visible call.
+    Expected numbers are for orientation: they are what each agent declares of its work, else rough
+    `Assumptions`, cut at the limits. The largest ones follow from the limits and from what an agent
+    declares as its most; an agent that declares nothing is taken to look once a visible call.
     """
     known = assumptions or Assumptions()
     present = [item for item in plan.questions if item.availability == "available"]
     is_open = sum(1 for item in present if item.question.format == "open")
-    cells = len(present) * plan.executions
     return ExpectedCost(
-        arms=tuple(_arm_cost(plan, arm, cells, known) for arm in plan.arms),
+        arms=tuple(arm_cost(plan, arm, present, known) for arm in plan.arms),
         judged_most=0 if plan.judge is None else is_open * plan.executions * len(plan.arms),
         prices_date=plan.prices_date,
         sensitivity=sensitivity(
@@ -204,71 +152,6 @@ def sensitivity(
     )
 
 
-def _arm_cost(plan: Plan, arm: Arm, cells: int, known: Assumptions) -> ArmCost:
-    limits = arm.limits
-    visible = _least(known.visible_calls, limits.visible_calls) if arm.tools else 0
-    turns = _least(known.turns, limits.turns) if arm.tools else 1
-    looks = visible if "observer" in arm.models else 0
-    frames = _least(known.frames, limits.frames)
-    orchestrator_input = turns * known.input_base + known.input_per_turn * turns * (turns - 1) // 2
-    if "observer" not in arm.models:
-        orchestrator_input += frames * known.tokens_per_frame
-    observer_input = looks * (known.input_base + frames * known.tokens_per_frame)
-    calls = _least(turns + looks, limits.model_calls)
-    parts: list[tuple[ModelRole, int, int]] = [("orchestrator", orchestrator_input, turns)]
-    if "observer" in arm.models:
-        parts.append(("observer", observer_input, looks))
-    usd = _total([
-        cost_usd(plan.prices, arm.models[role].name, given, count * known.output_per_call)
-        for role, given, count in parts
-    ])
-    usd_most = _dearest(plan, arm)
-    return ArmCost(
-        arm=arm.name,
-        cells=cells,
-        calls=cells * calls,
-        calls_most=_times(cells, _most_calls(arm)),
-        input_tokens=cells * (orchestrator_input + observer_input),
-        output_tokens=cells * calls * known.output_per_call,
-        tokens_most=_times(cells, limits.tokens),
-        usd=None if usd is None else cells * usd,
-        usd_most=None if usd_most is None else cells * usd_most,
-        limits=limits,
-    )
-
-
-def _most_calls(arm: Arm) -> int | None:
-    """Return the most generations that the limits allow in one cell; None is not bounded."""
-    limits = arm.limits
-    by_parts = limits.turns if arm.tools else 1
-    if arm.tools and "observer" in arm.models:
-        looks = [
-            value for value in (limits.visible_calls, limits.primitive_ops) if value is not None
-        ]
-        by_parts = None if by_parts is None or not looks else by_parts + max(looks)
-    known = [value for value in (by_parts, limits.model_calls) if value is not None]
-    return min(known) if known else None
-
-
-def _dearest(plan: Plan, arm: Arm) -> float | None:
-    """Return the cost of a cell that spends its whole token limit at the dearest price of its models."""
-    if arm.limits.tokens is None:
-        return None
-    prices = [plan.prices.get(model.name) for model in arm.models.values()]
-    known = [max(price.values()) for price in prices if price is not None]
-    if len(known) < len(prices) or not known:
-        return None
-    return arm.limits.tokens * max(known) / 1e6
-
-
-def _least(value: int, limit: int | None) -> int:
-    return value if limit is None else min(value, limit)
-
-
-def _times(cells: int, value: int | None) -> int | None:
-    return None if value is None else cells * value
-
-
 def _total(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
@@ -280,11 +163,15 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
         (
             arm.arm,
             f"{arm.cells:,}",
-            f"~{arm.calls:,}",
+            _roughly(arm.calls),
             _count(arm.calls_most),
-            f"~{arm.input_tokens + arm.output_tokens:,}",
+            _roughly(
+                None
+                if arm.input_tokens is None or arm.output_tokens is None
+                else arm.input_tokens + arm.output_tokens
+            ),
             _count(arm.tokens_most),
-            "no price" if arm.usd is None else f"~{arm.usd:,.2f}",
+            _usd_text(arm),
             "-" if arm.usd_most is None else f"{arm.usd_most:,.2f}",
         )
         for arm in cost.arms
@@ -297,6 +184,11 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
     if cost.prices_date is not None:
         lines.append(f"prices as of {cost.prices_date}")
     lines.append("~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded")
+    outside = [arm.arm for arm in cost.arms if arm.calls is None]
+    if outside:
+        lines.append(
+            f"unknown: {', '.join(outside)} reaches models of its own, or a video's length is missing"
+        )
     return lines
 
 
@@ -323,6 +215,16 @@ def _sensitivity_lines(found: Sensitivity, known: Assumptions) -> list[str]:
 
 def _points(share: float) -> str:
     return f"{100 * share:.1f} points" if share <= 1 else "over 100 points (that is, none)"
+
+
+def _usd_text(arm: ArmCost) -> str:
+    if arm.calls is None:
+        return "unknown"
+    return "no price" if arm.usd is None else f"~{arm.usd:,.2f}"
+
+
+def _roughly(value: int | None) -> str:
+    return "unknown" if value is None else f"~{value:,}"
 
 
 def _count(value: float | None) -> str:

@@ -1,8 +1,8 @@
 """From the JSON of one sample in a log to the trajectory of its cell.
 
 What is read are the engine's model and tool events and the info events that the harness writes
-(`taketwo.model`, `.primitive`, `.tool`, `.note`, `.cell`). A sample without `taketwo.cell` was not
-finished: its trajectory is `not_run`, whatever else it says.
+(`taketwo.model`, `.primitive`, `.tool`, `.reported`, `.note`, `.cell`). A sample without
+`taketwo.cell` was not finished: its trajectory is `not_run`, whatever else it says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
 from taketwo.errors import ForeignLog
+from taketwo.executions.log_index import IndexReading
 from taketwo.executions.log_json import (
     Json,
     arguments,
@@ -27,6 +28,7 @@ from taketwo.executions.log_json import (
     texts,
     whole,
 )
+from taketwo.executions.log_reported import reported_event
 from taketwo.executions.request_hash import identity_of_request
 from taketwo.executions.trajectory import (
     Event,
@@ -77,6 +79,7 @@ def trajectory_of(sample: Json, *, log: str | None = None) -> Trajectory:
         attempts=1,
         started=text(sample, "started_at"),
         events=tuple(reading.events),
+        index=reading.index.use(),
     )
     if reading.cell is None:
         return replace(trajectory, failure=_failure_of_sample(sample))
@@ -105,6 +108,11 @@ def _with_end(trajectory: Trajectory, cell: Json) -> Trajectory:
         latency_wall_s=number(cell, "latency_wall_s"),
         video_sha256=text(cell, "video_sha256"),
         limits=cast("Mapping[str, int | float | None]", part(cell, "limits")) or None,
+        unavailable={
+            name: reason
+            for name, reason in part(cell, "unavailable").items()
+            if isinstance(reason, str)
+        },
     )
 
 
@@ -146,9 +154,12 @@ class _Reading:
         self._messages = items(pools, "messages")
         self._calls = items(pools, "calls")
         self._started = instant(text(self.sample, "started_at"))
+        self.index = IndexReading(lambda: _Reading(self.sample))
 
     def add(self, event: Json) -> None:
         """Take in the next event of the sample."""
+        if self.index.take(event):
+            return
         kind = event.get("event")
         if kind == "model":
             self._add_model(event)
@@ -163,6 +174,10 @@ class _Reading:
                 self._complete_tool(data, event)
             elif source == "taketwo.primitive":
                 self.events.append(_primitive_of(data, self._since_start(event)))
+            elif source == "taketwo.reported":
+                reported = reported_event(data, self._since_start(event))
+                if reported is not None:
+                    self.events.append(reported)
             elif source == "taketwo.note":
                 note = Note(text=text(data, "text") or "", started_s=self._since_start(event))
                 self.events.append(note)
@@ -233,6 +248,7 @@ class _Reading:
         self.events[at] = replace(
             call,
             role=text(data, "role") or call.role,
+            system_text_sha256=text(data, "system_text_sha256"),
             latency_s=call.latency_s if latency is None else latency,
             error=call.error or text(data, "error"),
         )
@@ -348,6 +364,9 @@ def _primitive_of(data: Json, started_s: float | None) -> PrimitiveOperation:
         call_id=text(data, "call_id"),
         error=text(data, "error"),
         started_s=started_s,
+        asked_sha256=text(data, "asked_sha256"),
+        result_sha256=text(data, "result_sha256"),
+        speech_source=text(data, "speech_source"),
     )
 
 

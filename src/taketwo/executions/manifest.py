@@ -9,6 +9,8 @@ from taketwo.executions.log_json import plain_json
 from taketwo.executions.manifest_audit import audit_execution
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
 from taketwo.executions.manifest_record import (
+    PLANNED_PROMPT,
+    WEB_KEY,
     Attempt,
     CellAvailability,
     CellIdentity,
@@ -67,7 +69,7 @@ def build_manifest(
         study=plan.study,
         plan_sha256=plan.sha256,
         execution=execution,
-        fixed=(*_fixed_by_plan(plan), *_fixed_by_code(attempts), *_fixed_as_sent(cells)),
+        fixed=(*_fixed_by_plan(plan), *_fixed_by_code(attempts), *_fixed_as_sent(plan, cells)),
         observed=_observed(cells),
         cells=tuple(_identity(plan, cell) for cell in cells),
         attempts=tuple(attempts),
@@ -79,7 +81,12 @@ def build_manifest(
             for arm in plan.arms
             if any(policy.temperature != 0 for policy in arm.sampling.values())
         ),
+        speech_sources=_speech_sources(cells),
     )
+
+
+def _speech_sources(cells: Sequence[Trajectory]) -> tuple[str, ...]:
+    return _distinct(item.speech_source for cell in cells for item in cell.primitives)
 
 
 def _fixed_by_plan(plan: Plan) -> list[FixedPart]:
@@ -89,6 +96,8 @@ def _fixed_by_plan(plan: Plan) -> list[FixedPart]:
         FixedPart(name="request policy", sha256=(sha256_of([plan.retries, plan.timeout_s]),)),
         FixedPart(name="rule", sha256=(sha256_of(plan.rule.to_json()),)),
     ]
+    if plan.web is not None:
+        parts.append(FixedPart(name="web", sha256=(sha256_of(plan.web.identity),)))
     for arm in plan.arms:
         parts.extend(
             FixedPart(name="prompt template", arm=arm.name, role=role, sha256=(digest,))
@@ -96,7 +105,7 @@ def _fixed_by_plan(plan: Plan) -> list[FixedPart]:
         )
         for name, value in (
             ("tool schemas", arm.tools_sha256),
-            ("limits", sha256_of(arm.limits.to_json())),
+            ("limits", sha256_of(arm.to_json()["limits"])),
             ("options", sha256_of(dict(arm.options))),
         ):
             parts.append(FixedPart(name=name, arm=arm.name, sha256=(value,)))
@@ -112,28 +121,45 @@ def _fixed_by_code(attempts: Sequence[Attempt]) -> list[FixedPart]:
     ]
 
 
-def _fixed_as_sent(cells: Sequence[Trajectory]) -> list[FixedPart]:
-    """Return the distinct prompts, tool blocks and sampling that each role was really sent."""
+def _fixed_as_sent(plan: Plan, cells: Sequence[Trajectory]) -> list[FixedPart]:
+    """Return the distinct prompts, tool blocks and sampling that each role was really sent.
+
+    A system prompt that is a template of the plan as it stands has a part of its own: an execution
+    that never needed it (no call of that tool) has not changed it.
+    """
+    planned = {arm.name: frozenset(arm.texts) for arm in plan.arms}
     sent: dict[tuple[str, str, str], set[str]] = {}
     for cell in cells:
-        for call in cell.model_calls:
+        for call in cell.all_model_calls:
             sampling = None if call.sampling_sent is None else _digest(dict(call.sampling_sent))
+            written = call.system_text_sha256
+            is_planned = written is not None and written in planned.get(cell.arm, frozenset())
             for name, digest in (
-                ("system prompt as sent", call.system_sha256),
+                (
+                    f"{PLANNED_PROMPT} {(written or '')[:12]}"
+                    if is_planned
+                    else "system prompt as sent",
+                    call.system_sha256,
+                ),
                 ("tool block as sent", call.tools_sha256),
                 ("sampling as sent", sampling),
             ):
                 known = sent.setdefault((name, cell.arm, call.role), set())
                 if digest is not None:
                     known.add(digest)
-    return [
+    parts = [
         FixedPart(name=name, arm=arm, role=role, sha256=tuple(sorted(digests)))
         for (name, arm, role), digests in sorted(sent.items())
+    ]
+    heard = tuple(sorted(sha256_of(source) for source in _speech_sources(cells)))
+    return [
+        *parts,
+        *([FixedPart(name="source of speech", role="transcriber", sha256=heard)] if heard else []),
     ]
 
 
 def _observed(cells: Sequence[Trajectory]) -> tuple[Observed, ...]:
-    calls = [(cell.arm, call) for cell in cells for call in cell.model_calls]
+    calls = [(cell.arm, call) for cell in cells for call in cell.all_model_calls]
     rows: list[Observed] = []
     for arm, role in sorted({(arm, call.role) for arm, call in calls}):
         mine = [call for name, call in calls if (name, call.role) == (arm, role)]
@@ -182,13 +208,14 @@ def _response_ids(cells: Sequence[Trajectory]) -> set[str]:
     return {
         _digest([call.model, call.response_id])[:32]
         for cell in cells
-        for call in cell.model_calls
+        for call in cell.all_model_calls
         if call.response_id
     }
 
 
 def _observations(cells: Sequence[Trajectory]) -> dict[str, str]:
-    return {
+    """Return what tools and the web returned, by what they were asked; of equal ones the last."""
+    found = {
         _digest([cell.arm, cell.question_id, call.name, dict(call.arguments)])[:32]: _digest([
             call.result,
             *call.frames,
@@ -197,3 +224,12 @@ def _observations(cells: Sequence[Trajectory]) -> dict[str, str]:
         for call in cell.tool_calls
         if call.error is None
     }
+    web = {
+        WEB_KEY + _digest([cell.arm, cell.question_id, item.operation, item.asked_sha256])[:32]: (
+            item.result_sha256[:32]
+        )
+        for cell in cells
+        for item in cell.primitives
+        if item.asked_sha256 is not None and item.result_sha256 is not None
+    }
+    return found | web

@@ -32,12 +32,14 @@ def audit_execution(
         *_started_before_any_attempt(trajectories, attempts),
         *_code_changed(attempts),
         *_late_loop(attempts),
+        *_reported(trajectories),
+        *_unmeasured(trajectories),
     ]
     return tuple(found)
 
 
 def _calls(trajectories: Iterable[Trajectory]) -> Iterator[tuple[Trajectory, ModelCall]]:
-    return ((cell, call) for cell in trajectories for call in cell.model_calls)
+    return ((cell, call) for cell in trajectories for call in cell.all_model_calls)
 
 
 def _cached(trajectories: Sequence[Trajectory]) -> Iterator[Finding]:
@@ -187,4 +189,41 @@ def _late_loop(attempts: Sequence[Attempt]) -> Iterator[Finding]:
                 f"the event loop was {max(lags):.2f} s late in 1 of 100 looks; "
                 f"take latency_wall_s with care and run fewer cells at once"
             ),
+        )
+
+
+def _reported(trajectories: Sequence[Trajectory]) -> Iterator[Finding]:
+    """Tell the arms whose work was done outside and is known by what the agent said."""
+    told: dict[str, list[int]] = {}
+    for cell in trajectories:
+        events = [event for event in cell.events if event.kind != "note" and event.is_reported]
+        if events:
+            told.setdefault(cell.arm, []).append(len(events))
+    for arm, counts in sorted(told.items()):
+        yield Finding(
+            kind="unavailable",
+            check="work as seen",
+            arm=arm,
+            count=sum(counts),
+            message=(
+                f"arm {arm!r}: {sum(counts)} calls and operations in {len(counts)} cells are as the "
+                "agent reported them; what was sent to its models is not captured"
+            ),
+        )
+
+
+def _unmeasured(trajectories: Sequence[Trajectory]) -> Iterator[Finding]:
+    """Tell the metrics that nobody measured, by arm and reason."""
+    cells: dict[tuple[str, str, str], int] = {}
+    for cell in trajectories:
+        for metric, reason in cell.unavailable.items():
+            key = (cell.arm, metric, reason)
+            cells[key] = cells.get(key, 0) + 1
+    for (arm, metric, reason), count in sorted(cells.items()):
+        yield Finding(
+            kind="unavailable",
+            check=f"{metric} measured",
+            arm=arm,
+            count=count,
+            message=f"arm {arm!r}: {metric} of {count} cells is not known: {reason}",
         )

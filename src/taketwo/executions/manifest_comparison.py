@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from taketwo.executions.manifest_record import Finding, FixedPart, Manifest
+from taketwo.executions.manifest_record import PLANNED_PROMPT, WEB_KEY, Finding, FixedPart, Manifest
 
 __all__ = ["ManifestComparison", "compare_manifests"]
+
+_SEVERAL = frozenset({"system prompt as sent", "tool block as sent"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +61,19 @@ def _where(part: FixedPart) -> str:
 
 
 def _fixed_differs(earlier: Manifest, later: Manifest) -> list[Finding]:
-    """Compare the held-fixed parts; a role that was sent a subset of the same hashes is the same."""
+    """Compare the held-fixed parts; a role that was sent a subset of the same hashes is the same.
+
+    Of prompts and tool blocks an agent may have several, for its steps and for its last turn, and an
+    execution needs some of them only. Where each execution sent one that the other did not, and
+    both sent others alike, that is a flag; the plan and the code are compared by hash besides.
+    """
     before = {(part.name, part.arm, part.role): part for part in earlier.fixed}
     findings: list[Finding] = []
     for part in later.fixed:
         old = before.get((part.name, part.arm, part.role))
         label = f"K{earlier.execution} and K{later.execution}"
+        if old is None and part.name.startswith((PLANNED_PROMPT, "source of speech")):
+            continue  # only one of the two executions had a use for that template, or for speech
         if old is None or not old.sha256 or not part.sha256:
             findings.append(
                 Finding(
@@ -78,9 +87,10 @@ def _fixed_differs(earlier: Manifest, later: Manifest) -> list[Finding]:
             continue
         gone, new = set(old.sha256) - set(part.sha256), set(part.sha256) - set(old.sha256)
         if gone and new:
+            is_in_part = part.name in _SEVERAL and bool(set(old.sha256) & set(part.sha256))
             findings.append(
                 Finding(
-                    kind="refusal",
+                    kind="flag" if is_in_part else "refusal",
                     check=part.name,
                     arm=part.arm,
                     role=part.role,
@@ -168,20 +178,20 @@ def _observed_differs(earlier: Manifest, later: Manifest) -> list[Finding]:
 
 def _observations_differ(earlier: Manifest, later: Manifest) -> list[Finding]:
     common = set(earlier.observations) & set(later.observations)
-    other = sum(earlier.observations[key] != later.observations[key] for key in common)
-    if not other:
-        return []
-    return [
-        Finding(
-            kind="drift",
-            check="observations",
-            count=other,
-            message=(
-                f"{other} of {len(common)} tool calls with equal arguments returned something else "
+    web = {key for key in common if key.startswith(WEB_KEY)}
+    findings: list[Finding] = []
+    for check, keys, what in (
+        ("observations", common - web, "tool calls with equal arguments"),
+        ("web results", web, "equal requests to the web"),
+    ):
+        other = sum(earlier.observations[key] != later.observations[key] for key in keys)
+        if other:
+            message = (
+                f"{other} of {len(keys)} {what} returned something else "
                 f"in K{later.execution} than in K{earlier.execution}"
-            ),
-        )
-    ]
+            )
+            findings.append(Finding(kind="drift", check=check, count=other, message=message))
+    return findings
 
 
 def _said_again(earlier: Manifest, later: Manifest) -> list[Finding]:

@@ -16,6 +16,8 @@ from taketwo.media.store import write_atomically
 
 __all__ = [
     "FORMAT",
+    "PLANNED_PROMPT",
+    "WEB_KEY",
     "Attempt",
     "CellIdentity",
     "Finding",
@@ -26,6 +28,12 @@ __all__ = [
 ]
 
 FORMAT = "taketwo.manifest/1"
+
+PLANNED_PROMPT = "planned system prompt as sent"
+"""What the name of a part begins with that is a template of the plan, sent without any filling."""
+
+WEB_KEY = "web:"
+"""What the key of an observation begins with where it is a request to the web."""
 
 CellAvailability = Availability | Literal["stopped"]
 """Whether a video was there; `stopped` is a cell that its stopped execution did not run."""
@@ -112,8 +120,9 @@ class Manifest:
     """What one execution held fixed, what it could only observe, and what an audit of it found.
 
     `response_ids` are hashes of model name and response id. `observations` map the hash of a tool
-    call (arm, question, name, arguments) to the hash of its result. `is_sampled` names the arms in
-    which equal trajectories would be a surprise: some role is sampled at a temperature other than 0.
+    call (arm, question, name, arguments), or of a request to the web, to the hash of its result.
+    `is_sampled` names the arms in which equal trajectories would be a surprise: some role is sampled
+    at a temperature other than 0. `speech_sources` say who heard the speech that cells used.
     """
 
     study: str
@@ -127,6 +136,7 @@ class Manifest:
     response_ids: tuple[str, ...] = ()
     observations: Mapping[str, str] = field(default_factory=dict[str, str])
     is_sampled: tuple[str, ...] = ()
+    speech_sources: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the manifest as it stands in `manifest.json`."""
@@ -163,6 +173,7 @@ class Manifest:
             response_ids=tuple(cast("list[str]", record["response_ids"])),
             observations=cast("Mapping[str, str]", record["observations"]),
             is_sampled=tuple(cast("list[str]", record["is_sampled"])),
+            speech_sources=tuple(cast("list[str]", record.get("speech_sources", []))),
         )
 
     def write(self, path: Path) -> None:

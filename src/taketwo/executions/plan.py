@@ -13,7 +13,9 @@ from taketwo.benchmarks.canonical import JsonValue, sha256_of
 from taketwo.benchmarks.question import Question
 from taketwo.errors import DataError, RequestError
 from taketwo.executions.rule import Rule
+from taketwo.executions.web_spec import WebSpec
 from taketwo.tools.budget import Limits
+from taketwo.tools.expected_work import ExpectedWork
 
 __all__ = [
     "FORMAT",
@@ -79,7 +81,9 @@ class Arm:
     `models` and `sampling` have one entry per role that the agent uses. `limits` are the effective
     ones: the smallest of the agent's own, the study's and the arm's. `prompts` are the hashes of
     the prompt templates by role, `tools_sha256` the hash of the tool schema block that the
-    orchestrator sees. `factors` are the levels of a grid (agent, orchestrator, reasoning, ...).
+    orchestrator sees. `texts` are the hashes of the single templates, sorted: a system prompt that is
+    one of them as it stands needs no filling. `factors` are the levels of a grid (agent, orchestrator, reasoning, ...).
+    `work` is what the agent expects of one cell; None is not declared.
     """
 
     name: str
@@ -93,6 +97,8 @@ class Arm:
     prompts: Mapping[str, str]
     tools_sha256: str
     factors: Mapping[str, str] = field(default_factory=dict[str, str])
+    work: ExpectedWork | None = None
+    texts: tuple[str, ...] = ()
 
     @property
     def role(self) -> Literal["baseline", "method"]:
@@ -100,7 +106,17 @@ class Arm:
         return "baseline" if self.baseline is None else "method"
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Return the record as it stands in a plan."""
+        """Return the record as it stands in a plan.
+
+        A limit in dollars, the expected work and the single templates are left out where there are
+        none, so that plans from before they existed keep their hash.
+        """
+        limits = self.limits.to_json()
+        if limits["cost_usd"] is None:
+            del limits["cost_usd"]
+        work: dict[str, JsonValue] = {}
+        if self.work is not None:
+            work["work"] = {**self.work.to_json()}
         return {
             "name": self.name,
             "agent": self.agent,
@@ -108,17 +124,20 @@ class Arm:
             "options": dict(self.options),
             "models": {role: spec.to_json() for role, spec in self.models.items()},
             "sampling": {role: policy.to_json() for role, policy in self.sampling.items()},
-            "limits": self.limits.to_json(),
+            "limits": limits,
             "tools": list(self.tools),
             "prompts": dict(self.prompts),
             "tools_sha256": self.tools_sha256,
             "factors": dict(self.factors),
+            **work,
+            **({"texts": list(self.texts)} if self.texts else {}),
         }
 
     @classmethod
     def from_json(cls, record: Mapping[str, JsonValue]) -> Arm:
         """Read what `to_json` wrote."""
         values = cast("dict[str, dict[str, dict[str, str]]]", dict(record))
+        work = cast("Mapping[str, float | bool | None] | None", record.get("work"))
         return cls(
             name=cast("str", record["name"]),
             agent=cast("str", record["agent"]),
@@ -137,6 +156,8 @@ class Arm:
             prompts=cast("Mapping[str, str]", record["prompts"]),
             tools_sha256=cast("str", record["tools_sha256"]),
             factors=cast("Mapping[str, str]", record["factors"]),
+            work=None if work is None else ExpectedWork.from_json(work),
+            texts=tuple(cast("list[str]", record.get("texts", []))),
         )
 
 
@@ -172,7 +193,7 @@ class Plan:
     `packages` are the versions that were installed, `code_sha256` is the hash of our own sources
     that a cell runs through.
     `prices` are US dollars per million tokens by model name (`input`, `output`), `prices_date` the
-    day they were read. `created` and `study_file`, where the study was written, are left out of
+    day they were read. `web` is where cells search and read; None is nowhere. `created` and `study_file`, where the study was written, are left out of
     the hash.
     """
 
@@ -199,6 +220,7 @@ class Plan:
     )
     prices_date: str | None = None
     study_file: str | None = None
+    web: WebSpec | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the plan as it stands in `plan.json`, its own hash included."""
@@ -231,6 +253,8 @@ class Plan:
             "packages": dict(self.packages),
             "prices": {name: dict(price) for name, price in self.prices.items()},
             "prices_date": self.prices_date,
+            # Left out where there is none, so that plans from before it existed keep their hash.
+            **({} if self.web is None else {"web": self.web.to_json()}),
         }
 
     @property
@@ -250,7 +274,8 @@ class Plan:
             }
             for planned in self.questions
         ]
-        return sha256_of({**self._record(), "questions": questions})
+        web = {} if self.web is None else {"web": self.web.identity}
+        return sha256_of({**self._record(), "questions": questions, **web})
 
     def arm(self, name: str) -> Arm:
         """Return the arm called `name`."""
@@ -324,10 +349,12 @@ def _plan_from(record: Mapping[str, JsonValue]) -> Plan:
     )
     rule = Rule.from_json(cast("dict[str, JsonValue]", values.pop("rule")))
     judge = cast("dict[str, str] | None", values.pop("judge"))
+    web = cast("Mapping[str, JsonValue] | None", values.pop("web", None))
     return Plan(
         questions=questions,
         arms=arms,
         rule=rule,
         judge=None if judge is None else ModelSpec(**judge),  # pyright: ignore[reportArgumentType] written by to_json
+        web=None if web is None else WebSpec.from_json(web),
         **values,  # pyright: ignore[reportArgumentType] written by to_json
     )

@@ -11,6 +11,7 @@ from taketwo.errors import RequestError
 from taketwo.executions.located_yaml import Place, Problems, read_located_yaml
 from taketwo.executions.sections import sections_of
 from taketwo.executions.study_file import PricesSection, StudyFile
+from taketwo.tools.price import tokens_cost_usd
 
 __all__ = ["Prices", "cost_usd", "resolve_prices"]
 
@@ -32,7 +33,7 @@ def cost_usd(
     price = prices.get(model)
     if price is None:
         return None
-    return (price["input"] * input_tokens + price["output"] * output_tokens) / 1e6
+    return tokens_cost_usd(price, input_tokens, output_tokens)
 
 
 def resolve_prices(study: StudyFile) -> Prices:

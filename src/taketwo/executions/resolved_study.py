@@ -18,6 +18,7 @@ from taketwo.executions.environment import code_sha256, package_versions, source
 from taketwo.executions.located_yaml import Place
 from taketwo.executions.model_providers import provider_problem
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
+from taketwo.executions.planned_web import planned_web
 from taketwo.executions.prices import Prices, resolve_prices
 from taketwo.executions.rule import Rule, Stopping
 from taketwo.executions.study_file import (
@@ -27,9 +28,11 @@ from taketwo.executions.study_file import (
     StudyFile,
     read_study_file,
 )
+from taketwo.executions.web_spec import WebSpec
+from taketwo.media.transcript import OFFLINE_TRANSCRIBER
 from taketwo.tools.catalog import tool_prompts, tools_sha256
 
-__all__ = ["ResolvedStudy", "prompt_hashes", "resolve_study"]
+__all__ = ["ResolvedStudy", "prompt_hashes", "resolve_study", "text_hashes"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,7 @@ class ResolvedStudy:
     benchmark: Benchmark
     judge: ModelSpec | None
     prices: Prices
+    web: WebSpec | None = None
 
     def plan(self, questions: tuple[PlannedQuestion, ...], *, now: str, seed: int) -> Plan:
         """Return the plan of this study on `questions`."""
@@ -48,6 +52,9 @@ class ResolvedStudy:
         arms = tuple(_arm(draft) for draft in self.arms)
         models = {model.name for arm in arms for model in arm.models.values()}
         priced = models | ({self.judge.name} if self.judge is not None else set[str]())
+        if any(not arm.models for arm in arms):
+            # An agent that runs elsewhere reaches models that the study does not name.
+            priced |= set(self.prices.models)
         return Plan(
             study=sections.study or "",
             created=now,
@@ -70,6 +77,7 @@ class ResolvedStudy:
             prices={name: one for name, one in self.prices.models.items() if name in priced},
             prices_date=self.prices.date,
             study_file=str(self.study.path.resolve()),
+            web=self.web,
         )
 
 
@@ -87,7 +95,9 @@ def resolve_study(study_yaml: Path) -> ResolvedStudy:
     arms = resolve_arms(study)
     prices = resolve_prices(study)
     judge = _judge(study)
+    web = planned_web(study)
     _check_providers(study, arms)
+    _check_prices(study, arms, prices)
     benchmark = _benchmark(study)
     if benchmark is not None and judge is None:
         _require_no_judge(study, benchmark)
@@ -95,7 +105,9 @@ def resolve_study(study_yaml: Path) -> ResolvedStudy:
     study.problems.raise_if_any()
     if benchmark is None:
         raise RequestError(f"{study_yaml}: the study names no benchmark")
-    return ResolvedStudy(study=study, arms=arms, benchmark=benchmark, judge=judge, prices=prices)
+    return ResolvedStudy(
+        study=study, arms=arms, benchmark=benchmark, judge=judge, prices=prices, web=web
+    )
 
 
 def prompt_hashes(spec: AgentSpec, options: BaseModel) -> dict[str, str]:
@@ -114,6 +126,15 @@ def prompt_hashes(spec: AgentSpec, options: BaseModel) -> dict[str, str]:
         if source is not None:
             hashes["source"] = source
     return hashes
+
+
+def text_hashes(spec: AgentSpec, options: BaseModel) -> tuple[str, ...]:
+    """Return the hashes of the single templates that an agent and its tools send, sorted."""
+    texts = [*spec.prompts(options).values()]
+    for tool in spec.tools(options):
+        texts += tool.prompts.values()
+    parts = {part for text in texts for part in text.split("\n\f\n")}
+    return tuple(sorted(sha256_of_text(part) for part in parts))
 
 
 def _benchmark(study: StudyFile) -> Benchmark | None:
@@ -159,6 +180,27 @@ def _check_providers(study: StudyFile, arms: Sequence[ArmDraft]) -> None:
             study.problems.add(place, problem)
 
 
+def _check_prices(study: StudyFile, arms: Sequence[ArmDraft], prices: Prices) -> None:
+    """Note the arms with a limit in dollars of which a model has no price: nobody could keep it."""
+    for arm in arms:
+        limit = arm.limits.cost_usd
+        names = {model.name for model in arm.models.values()} - {OFFLINE_TRANSCRIBER}
+        unpriced = sorted(names - set(prices.models))
+        if limit is None or not unpriced:
+            continue
+        written = study.sections.arms.get(arm.name)
+        is_own = written is not None and written.limits.cost_usd is not None
+        place: Place = ("arms", arm.name, "limits") if is_own else ("limits",)
+        study.problems.add(
+            (*place, "cost_usd"),
+            f"a cell of arm {arm.name!r} may cost {limit:g} US dollars, but "
+            f"{', '.join(map(repr, unpriced))} {'has' if len(unpriced) == 1 else 'have'} no price, "
+            "so the limit could not be kept; add prices: {date: YYYY-MM-DD, models: "
+            f"{{{unpriced[0]}: {{input: ..., output: ...}}}}}} in US dollars per million tokens "
+            "(0 for a model that costs nothing)",
+        )
+
+
 def _require_no_judge(study: StudyFile, benchmark: Benchmark) -> None:
     """Note the open questions that nobody could score: no list of accepted answers and no judge."""
     waiting = [
@@ -187,7 +229,9 @@ def _arm(draft: ArmDraft) -> Arm:
         tools=tuple(tool.name for tool in tools),
         prompts=prompt_hashes(draft.spec, draft.options),
         tools_sha256=tools_sha256(tools),
+        texts=text_hashes(draft.spec, draft.options),
         factors=draft.factors,
+        work=draft.spec.work_for(draft.options),
     )
 
 

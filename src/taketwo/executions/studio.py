@@ -1,11 +1,13 @@
 """What the cells of one process share: decoding processes, stores of media, and how many run at once.
 
-Only media that are the same for everybody are shared. Replies of models and tools never are.
+Only media that are the same for everybody are shared. Replies of models and tools never are, nor
+what the web returns: `web` is where cells search and read, each for itself.
 """
 
 from __future__ import annotations
 
 import atexit
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -14,10 +16,13 @@ import anyio.to_thread
 from taketwo.errors import UnreadableVideo
 from taketwo.executions.manifest import VIDEO_MISSING, VIDEO_UNREADABLE
 from taketwo.executions.plan import Plan, PlannedQuestion
+from taketwo.executions.planned_web import opened_web
+from taketwo.executions.schedule import Cell
 from taketwo.media.store import MediaStore
 from taketwo.media.video import VideoInfo
 from taketwo.media.worker import MediaWorkers
 from taketwo.tools.primitives import CellMedia
+from taketwo.tools.video_index_store import IndexLocks
 
 __all__ = ["Studio", "VideoLost"]
 
@@ -43,10 +48,17 @@ class Studio:
         would start more.
     folder
         The study's folder; pictures go to `frames/` and other derived media to `media/`.
+    on_pause
+        Told the id of a cell whose clock stops (True) or goes on (False), see `cell_index`.
     """
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(
+        self, plan: Plan, folder: Path, on_pause: Callable[[str, bool], None] | None = None
+    ) -> None:
         self.folder = folder
+        self.index_locks = IndexLocks()
+        self._on_pause = on_pause
+        self.web = opened_web(plan, folder)
         self.cells = anyio.CapacityLimiter(plan.cells)
         self._slots = anyio.CapacityLimiter(_WORKERS)
         self._frames = MediaStore(folder / "frames")
@@ -59,6 +71,11 @@ class Studio:
     def derived_folder(self) -> Path:
         """Return where derived media lie."""
         return self.folder / "media"
+
+    def tell_pause(self, arm: str, question_id: str, is_paused: bool) -> None:
+        """Say that the clock of a cell stops or goes on."""
+        if self._on_pause is not None:
+            self._on_pause(Cell(arm=arm, question_id=question_id).sample_id, is_paused)
 
     def close(self) -> None:
         """Stop the decoding processes."""

@@ -13,10 +13,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.located_yaml import LocatedYaml, Problems, read_located_yaml
 from taketwo.executions.log_json import part
-from taketwo.executions.plan import ModelSpec, Sampling
+from taketwo.executions.plan import ModelSpec, Plan, Sampling
 from taketwo.executions.rule import LEAST_BLOCK, MOST, ClusterBy, Metric, Missing, Population
 from taketwo.executions.sections import Section, sections_of
 from taketwo.tools.budget import Limits
+from taketwo.tools.web import SearchName
 
 __all__ = [
     "ArmSection",
@@ -33,7 +34,9 @@ __all__ = [
     "StoppingSection",
     "StudyFile",
     "StudySections",
+    "WebSection",
     "read_study_file",
+    "study_file_of",
 ]
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -104,6 +107,7 @@ class LimitsSection(Section):
     frames: int | None = Field(default=None, ge=0)
     tokens: int | None = Field(default=None, ge=1)
     latency_s: float | None = Field(default=None, gt=0)
+    cost_usd: float | None = Field(default=None, gt=0)
     wall_s: float | None = Field(default=None, gt=0)
 
     def limits(self) -> Limits:
@@ -203,6 +207,13 @@ class RuleSection(Section):
     stopping: StoppingSection | None = None
 
 
+class WebSection(Section):
+    """What may be searched and read in the web; `path` is a file or folder of recorded pages."""
+
+    search: SearchName | None = None
+    path: str | None = None
+
+
 class StudySections(Section):
     """A whole study file. What must be there is checked where all problems are collected."""
 
@@ -223,6 +234,7 @@ class StudySections(Section):
     timeout_s: float = Field(default=600.0, ge=1)
     provider_seeds: bool = False
     prices: Annotated[PricesSection, _or_name("file")] | None = None
+    web: Annotated[WebSection, _or_name("search")] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +268,17 @@ def read_study_file(path: Path) -> StudyFile:
     return StudyFile(path=path, sections=sections, problems=problems)
 
 
+def study_file_of(plan: Plan, folder: Path) -> Path | None:
+    """Return the study file of a study's folder; None where there is none any more.
+
+    It is `study.yaml` in the folder, `FOLDER.yaml` beside it, or the file that the plan was made of.
+    """
+    beside = [folder.resolve().with_suffix(ending) for ending in (".yaml", ".yml")]
+    origin = [Path(plan.study_file)] if plan.study_file else []
+    written = [folder / "study.yaml", *beside, *origin]
+    return next((path for path in written if path.is_file()), None)
+
+
 def _require(source: LocatedYaml, sections: StudySections, problems: Problems) -> None:
     if "study" not in source.data:
         problems.add(("study",), "missing; give the study a name, for example study: march")
@@ -268,6 +291,7 @@ def _require(source: LocatedYaml, sections: StudySections, problems: Problems) -
         problems.add(("rule", "primary"), f"a metric is named twice: {sections.rule.primary}")
     _check_margins(sections.rule, problems)
     _check_stopping(source, sections, problems)
+    _check_web(source, sections, problems)
 
 
 def _check_margins(rule: RuleSection, problems: Problems) -> None:
@@ -300,3 +324,15 @@ def _check_stopping(source: LocatedYaml, sections: StudySections, problems: Prob
             "the shift from K1 decides, and there is no second execution; set executions: 2 or "
             "more, or remove it",
         )
+
+
+def _check_web(source: LocatedYaml, sections: StudySections, problems: Problems) -> None:
+    written, web = part(source.data, "web"), sections.web
+    if web is None:
+        return
+    if web.search is None and "search" not in written:
+        problems.add(("web",), "missing search; write serper, ddgs or corpus")
+    if web.search == "corpus" and web.path is None and "path" not in written:
+        problems.add(("web",), "missing path; name a file or folder of recorded pages")
+    if web.search in {"serper", "ddgs"} and web.path is not None:
+        problems.add(("web", "path"), f"{web.search} has no recorded pages; remove it")

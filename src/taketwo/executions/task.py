@@ -59,18 +59,22 @@ def task_of_cells(
     *,
     located: Sequence[PlannedQuestion],
     on_start: Callable[[str], None] | None = None,
+    on_pause: Callable[[str, bool], None] | None = None,
 ) -> Task:
     """Return the task that runs `cells` of an execution, without checking the plan again.
 
     `located` are the plan's questions with the paths that their media have now, as they were
     checked: what runs is what was checked, also where the study has moved. `on_start` is told the
-    id of every cell when it starts, not while it waits for its turn.
+    id of every cell when it starts, not while it waits for its turn; `on_pause` when its clock stops
+    (True) and goes on (False).
     """
     return Task(
         dataset=MemoryDataset(
             [_sample(plan, execution, cell) for cell in cells], name=f"{plan.study} K{execution}"
         ),
-        solver=_cells(replace(plan, questions=tuple(located)), execution, folder, on_start),
+        solver=_cells(
+            replace(plan, questions=tuple(located)), execution, folder, on_start, on_pause
+        ),
         config=GenerateConfig(
             adaptive_connections=False,
             cache=False,
@@ -126,7 +130,11 @@ def _levels(arm: Arm) -> dict[str, str]:
 
 
 def _cells(
-    plan: Plan, execution: int, folder: Path, on_start: Callable[[str], None] | None
+    plan: Plan,
+    execution: int,
+    folder: Path,
+    on_start: Callable[[str], None] | None,
+    on_pause: Callable[[str, bool], None] | None,
 ) -> Solver:
     """Return the solver that runs the cell which a sample names.
 
@@ -139,7 +147,7 @@ def _cells(
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             del generate  # a cell chooses its models by the arm
             if not opened:
-                opened.append(Studio(plan, folder))
+                opened.append(Studio(plan, folder, on_pause))
             studio = opened[0]
             async with studio.cells:
                 arm, question_id = state.metadata["arm"], state.metadata["question_id"]

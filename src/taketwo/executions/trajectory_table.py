@@ -21,7 +21,9 @@ __all__ = ["FORMAT", "read_trajectories", "write_trajectories"]
 
 FORMAT = "taketwo.trajectories/1"
 
-_JSON_COLUMNS = ("failure", "limits", "events")
+_JSON_COLUMNS = ("failure", "limits", "events", "index", "unavailable")
+_LATER_COLUMNS = ("index", "unavailable")
+"""Columns that tables written before them lack; absent is null."""
 _SCHEMA: dict[str, type[pl.DataType]] = {
     "arm": pl.String,
     "question_id": pl.String,
@@ -41,6 +43,8 @@ _SCHEMA: dict[str, type[pl.DataType]] = {
     "video_sha256": pl.String,
     "limits": pl.String,
     "events": pl.String,
+    "index": pl.String,
+    "unavailable": pl.String,
 }
 
 
@@ -90,6 +94,8 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
         raise InvalidResults(f"{path}: format is {found!r}, expected {FORMAT!r}")
     if int(match[1]) > 1:
         raise InvalidResults(f"{path}: written by a newer version ({found})")
+    absent = [name for name in _LATER_COLUMNS if name not in frame.columns]
+    frame = frame.with_columns(pl.lit("null").alias(name) for name in absent)
     missing = sorted(set(_SCHEMA) - set(frame.columns))
     if missing:
         raise InvalidResults(f"{path}: the columns {', '.join(missing)} are missing")

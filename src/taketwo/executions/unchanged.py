@@ -12,11 +12,13 @@ from pydantic import ValidationError
 from taketwo.agents.catalog import agent_spec
 from taketwo.benchmarks.canonical import JsonValue, canonical_json, sha256_of
 from taketwo.benchmarks.question import Question
-from taketwo.errors import PlanChanged, RequestError
+from taketwo.errors import DataError, PlanChanged, RequestError
 from taketwo.executions.environment import code_sha256, package_versions
 from taketwo.executions.plan import Arm, Plan, PlannedQuestion
 from taketwo.executions.planned_media import MediaChange, media_now
+from taketwo.executions.planned_web import require_web, web_now
 from taketwo.executions.resolved_study import prompt_hashes, resolve_study
+from taketwo.executions.study_file import study_file_of
 from taketwo.tools.catalog import tools_sha256
 
 __all__ = ["check_unchanged"]
@@ -38,9 +40,9 @@ def check_unchanged(plan: Plan, folder: Path) -> tuple[PlannedQuestion, ...]:
     PlanChanged
         If anything differs, with every difference: arm, role, and both hashes.
     RequestError
-        If the study file can no longer be read.
+        If the study file can no longer be read, or a key or package that its web needs is missing.
     """
-    study_yaml = _study_file(plan, folder)
+    study_yaml = study_file_of(plan, folder)
     questions: dict[str, Question] = {}
     problems: list[str] = []
     if study_yaml is None:
@@ -65,14 +67,8 @@ def check_unchanged(plan: Plan, folder: Path) -> tuple[PlannedQuestion, ...]:
             "  either put it back as it was, or freeze a new study in a new folder: "
             "taketwo plan STUDY"
         )
+    require_web(plan.web)
     return present
-
-
-def _study_file(plan: Plan, folder: Path) -> Path | None:
-    beside = [folder.resolve().with_suffix(ending) for ending in (".yaml", ".yml")]
-    origin = [Path(plan.study_file)] if plan.study_file else []
-    written = [folder / "study.yaml", *beside, *origin]
-    return next((path for path in written if path.is_file()), None)
 
 
 def _again(plan: Plan) -> tuple[Plan, list[str]]:
@@ -101,9 +97,15 @@ def _again(plan: Plan) -> tuple[Plan, list[str]]:
             )
         )
     models = {model.name for arm in arms for model in arm.models.values()}
+    web = plan.web
+    try:
+        web = web_now(plan.web)
+    except DataError as error:
+        problems.append(f"web: {error}")
     now = replace(
         plan,
         arms=tuple(arms),
+        web=web,
         code_sha256=code_sha256(),
         packages=package_versions(models),
     )
@@ -120,12 +122,16 @@ def _settings_differences(plan: Plan, now: Plan) -> list[str]:
         "sha256",
         "code_sha256",
         "benchmark_sha256",
+        "web",
     }
     found = [
         _difference(name.replace("_", " "), before[name], after[name])
         for name in before
         if name not in apart and before[name] != after[name]
     ]
+    web = [None if one.web is None else one.web.identity for one in (plan, now)]
+    if web[0] != web[1]:
+        found.append(_difference("web", *web))
     if plan.code_sha256 != now.code_sha256:
         found.append(
             "code of Take Two: planned "

@@ -20,24 +20,32 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall
 
+from taketwo.models.evidence_text import timed_text
+from taketwo.models.fences import CLOSE, OPEN, fenced, unfenced
 from taketwo.models.video_lines import CountLine, TextLine, WordsLine, lines_in, words_in_json
+from taketwo.models.written_calls import calls_in_texts, errors_in_texts
 
 __all__ = ["AnswerForm", "Conversation", "Evidence", "focus_of", "read_conversation"]
 
 AnswerForm = Literal["json", "final_answer"]
 
-_OPEN = re.compile(r"^\s*<<<UNTRUSTED\b.*$")
-_CLOSE = re.compile(r"^\s*>>>UNTRUSTED\b.*$")
 _OPTION = re.compile(r"^\s*([A-Z]|\d{1,3})[.):]\s+(.*\S)\s*$")
-_LENGTH = re.compile(r"^\s*Video length:\s*(\d+(?:\.\d+)?)\s*s\b", re.MULTILINE)
+_LENGTH = re.compile(
+    r"^\s*(?:Video length|Length of the video):[^\n]*?\b(\d+(?:\.\d+)?)\s*s\b", re.MULTILINE
+)
 _STOP_CALLING = re.compile(
-    r"budget[^.\n]*(exhausted|spent|used up|reached|over)|exhausted|answer now|no more (tool )?calls|(give|state|provide|return) (your |the )?"
+    r"last turn|budget[^.\n]*(exhausted|spent|used up|reached|over)|exhausted|answer now|no more (tool )?calls|(give|state|provide|return) (your |the )?"
     r"(final )?answer|as json",
     re.IGNORECASE,
 )
+# Where messages of the user are joined, a notice may stand in the first one, beside the task.
+_NO_CALLS = re.compile(r"answer now|no more (tool )?calls|this is your last turn", re.IGNORECASE)
 _Line = TypeVar("_Line")
+_AnyLine = TextLine | CountLine | WordsLine
 _ABSTENTION = re.compile(r"\b(null|none|abstain|cannot tell|unable to choose)\b", re.IGNORECASE)
 _TRANSCRIPT_TOOLS = ("get_transcript", "transcribe_speech")
+_SOUGHT = re.compile(r"^[ \t]*(?:focus|event|query):[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+_SOUGHT_FENCES = ("focus", "event", "query", "request", "input")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,20 +110,6 @@ def _only(lines: Sequence[object], kind: type[_Line]) -> list[_Line]:
     return list(dict.fromkeys(line for line in lines if isinstance(line, kind)))
 
 
-def _unfenced(text: str) -> str:
-    """Return `text` without what is fenced as data."""
-    kept: list[str] = []
-    depth = 0
-    for line in text.splitlines():
-        if _OPEN.match(line):
-            depth += 1
-        elif _CLOSE.match(line):
-            depth = max(0, depth - 1)
-        elif depth == 0:
-            kept.append(line)
-    return "\n".join(kept)
-
-
 def _question_block(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
     """Return question, options and labels of the first question block in `text`."""
     question: list[str] = []
@@ -127,12 +121,12 @@ def _question_block(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] |
         if not part and stripped.lower().startswith("question:"):
             part = "question"
             stripped = stripped[len("question:") :].strip()
-        if _OPEN.match(line):
+        if OPEN.match(line):
             continue
         if part and stripped.lower() == "options:":
             part = "options"
         elif part == "question":
-            ended = _CLOSE.match(line) or not stripped
+            ended = CLOSE.match(line) or not stripped
             if not ended:
                 question.append(stripped)
             elif question:
@@ -142,7 +136,7 @@ def _question_block(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] |
             if match and _follows(labels, match.group(1)):
                 labels.append(match.group(1))
                 options.append(match.group(2))
-            elif options and (_CLOSE.match(line) or not stripped):
+            elif options and (CLOSE.match(line) or not stripped):
                 break
             elif options:
                 options[-1] += f" {stripped}"
@@ -159,47 +153,50 @@ def _follows(labels: Sequence[str], label: str) -> bool:
 
 
 def focus_of(messages: Sequence[ChatMessage]) -> str:
-    """Return what an observer's request asks to look for: its `Focus:` line, else its question."""
+    """Return what a request asks to look for: its focus, event, query or input, else its question.
+
+    They stand after a word and a colon (`Focus: a sign`) or in a fence of that name.
+    """
     for message in reversed(messages):
         if not isinstance(message, ChatMessageUser):
             continue
-        lines = message.text.splitlines()
-        for number, line in enumerate(lines):
-            if line.strip().lower().startswith("focus:"):
-                rest = line.strip()[len("focus:") :].strip()
-                following = [text for text in lines[number + 1 :] if not _OPEN.match(text)]
-                return rest or (following[0].strip() if following else "")
+        said = _SOUGHT.search(unfenced(message.text))
+        if said:
+            return said.group(1).strip()
+        for part in fenced(message.text):
+            if part.name in _SOUGHT_FENCES and part.text.strip():
+                return " ".join(part.text.split())
         block = _question_block(message.text)
         if block is not None:
             return block[0]
     return ""
 
 
-def _spoken(message: ChatMessageTool) -> bool:
-    return message.function in _TRANSCRIPT_TOOLS
-
-
-def _lines_of(
-    messages: Sequence[ChatMessage],
-) -> tuple[list[TextLine | CountLine | WordsLine], list[WordsLine]]:
-    lines: list[TextLine | CountLine | WordsLine] = []
+def _lines_of(messages: Sequence[ChatMessage]) -> tuple[list[_AnyLine], list[WordsLine]]:
+    lines: list[_AnyLine] = []
     speech: list[WordsLine] = []
     for message in messages:
         if isinstance(message, ChatMessageTool) and message.error is None:
-            if _spoken(message):
+            if message.function in _TRANSCRIPT_TOOLS:
                 speech += words_in_json(message.text)
                 speech += [line for line in lines_in(message.text) if isinstance(line, WordsLine)]
-            else:
-                lines += lines_in(message.text)
+                continue
+            found = timed_text(message.text, is_speech=False)
         elif isinstance(message, ChatMessageUser):
-            # A transcript that is handed over with the question: its only timed words are speech.
-            for line in lines_in(message.text):
-                (speech if isinstance(line, WordsLine) else lines).append(line)  # pyright: ignore[reportArgumentType] the list fits the line by the test
+            # Words beside the question that no fence names are a transcript that is handed over.
+            found = timed_text(message.text, is_speech=True)
+        else:
+            continue
+        lines += found.lines
+        speech += found.speech
     return lines, speech
 
 
 def read_conversation(
-    messages: Sequence[ChatMessage], measured: Sequence[TextLine | CountLine] = ()
+    messages: Sequence[ChatMessage],
+    measured: Sequence[TextLine | CountLine] = (),
+    *,
+    otherwise: str = "",
 ) -> Conversation:
     """Read what the messages ask, hold and expect.
 
@@ -209,31 +206,34 @@ def read_conversation(
         The whole conversation.
     measured
         Lines that the model measured itself in pictures of the conversation.
+    otherwise
+        The question where no message has one.
 
     Returns
     -------
     Conversation
         With the question of the first block that begins with `Question:`; without such a block,
-        the unfenced text of the last user message and no options.
+        `otherwise`, else the unfenced text of the last user message, and no options.
     """
     users = [message for message in messages if isinstance(message, ChatMessageUser)]
     blocks = (_question_block(message.text) for message in users)
     question, options, labels = next(
         (block for block in blocks if block is not None),
-        (" ".join(_unfenced(users[-1].text).split()) if users else "", (), ()),
+        (otherwise or (" ".join(unfenced(users[-1].text).split()) if users else ""), (), ()),
     )
     instructions = "\n".join(
-        _unfenced(message.text)
+        unfenced(message.text)
         for message in messages
         if isinstance(message, ChatMessageSystem | ChatMessageUser)
     )
-    lengths = [_LENGTH.search(_unfenced(message.text)) for message in messages]
+    lengths = [_LENGTH.search(unfenced(message.text)) for message in messages]
     length = next((match for match in lengths if match), None)
     results = [message for message in messages if isinstance(message, ChatMessageTool)]
     errors = [message.error.message for message in results if message.error is not None]
     errors += [message.text for message in results if message.text.startswith("[ERROR]")]
+    errors += errors_in_texts(messages)
     lines, speech = _lines_of(messages)
-    notices = [_unfenced(message.text) for message in users[1:]] + errors
+    notices = [unfenced(message.text) for message in users[1:]] + errors
     return Conversation(
         question=question,
         options=options,
@@ -241,13 +241,15 @@ def read_conversation(
         duration_s=float(length.group(1)) if length else None,
         form="final_answer" if "FINAL ANSWER" in instructions else "json",
         may_abstain=bool(_ABSTENTION.search(instructions)),
-        must_answer=any(_STOP_CALLING.search(notice) for notice in notices),
+        must_answer=any(_STOP_CALLING.search(notice) for notice in notices)
+        or any(_NO_CALLS.search(unfenced(message.text)) for message in users[:1]),
         calls=tuple(
             call
             for message in messages
             if isinstance(message, ChatMessageAssistant)
             for call in message.tool_calls or ()
-        ),
+        )
+        + tuple(calls_in_texts(messages)),
         failed_calls=len(errors),
         evidence=Evidence.of([*lines, *measured], speech),
     )

@@ -18,7 +18,7 @@ from taketwo.models.request_media import SentFrame
 from taketwo.models.video_lines import count_text, when
 from taketwo.models.words import content_words, overlap
 
-__all__ = ["Observation", "observe", "report_of"]
+__all__ = ["Measured", "Observation", "measure", "observe", "report_of", "sightings", "things_in"]
 
 _MIN_TEXT_CONFIDENCE = 0.5
 _SAME_TEXT = 0.8
@@ -33,6 +33,18 @@ class Observation:
     charged_s: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What was measured in the frames of a request, in order of time, and the seconds to charge for it.
+
+    `motion` says in a line how much moved between them; empty for fewer than two frames.
+    """
+
+    facts: tuple[FrameFacts, ...] = ()
+    motion: str = ""
+    charged_s: float = 0.0
+
+
 @dataclass(kw_only=True)
 class _Run:
     """One thing seen in successive frames."""
@@ -45,8 +57,8 @@ class _Run:
     is_text: bool
 
     def line(self) -> str:
-        body = f'text "{self.key}"' if self.is_text else self.key
-        return f"{when(self.start_s, self.end_s)} {body} (confidence {self.confidence:.2f})"
+        thing = _stated(self.key, self.confidence, self.is_text)
+        return f"{when(self.start_s, self.end_s)} {thing}"
 
 
 def _things(facts: FrameFacts) -> list[tuple[str, float, bool]]:
@@ -97,6 +109,22 @@ def _runs(frames: Sequence[FrameFacts]) -> list[_Run]:
                 match.key = key  # the best reading of a text stands for all of them
             match.confidence = max(match.confidence, confidence)
     return sorted(runs, key=lambda run: (run.start_s, not run.is_text, run.key))
+
+
+def sightings(facts: Sequence[FrameFacts]) -> list[str]:
+    """Return a line with its seconds for each text and each number of shapes, in order of time."""
+    return [run.line() for run in _runs(facts)]
+
+
+def things_in(facts: FrameFacts) -> str:
+    """Return what one frame shows, in a line that `lines_in` reads back after a time."""
+    things = [_stated(*thing) for thing in _things(facts)]
+    return "; ".join(things) or "nothing was recognised"
+
+
+def _stated(key: str, confidence: float, is_text: bool) -> str:
+    body = f'text "{key}"' if is_text else key
+    return f"{body} (confidence {confidence:.2f})"
 
 
 def _background_lines(frames: Sequence[FrameFacts]) -> list[str]:
@@ -161,10 +189,8 @@ def report_of(facts: Sequence[FrameFacts], focus: str, extra: Sequence[str] = ()
     ])
 
 
-def observe(frames: Sequence[SentFrame], focus: str, store: MediaStore | None) -> Observation:
-    """Measure `frames` and report on them.
-
-    A frame without a time label takes its position (0, 1, ...) as its second.
+def measure(frames: Sequence[SentFrame], store: MediaStore | None) -> Measured:
+    """Measure `frames`; one without a time label takes its position (0, 1, ...) as its second.
 
     Raises
     ------
@@ -179,8 +205,21 @@ def observe(frames: Sequence[SentFrame], focus: str, store: MediaStore | None) -
     measured = [facts_of(frame.data, time_s, store) for time_s, frame in labelled]
     ordered = [frame for _, frame in labelled]
     times_s = [time_s for time_s, _ in labelled]
-    extra = [_motion_line(ordered, times_s)] if len(ordered) > 1 else []
-    return Observation(
-        text=report_of([facts for facts, _ in measured], focus, extra),
+    return Measured(
+        facts=tuple(facts for facts, _ in measured),
+        motion=_motion_line(ordered, times_s) if len(ordered) > 1 else "",
         charged_s=sum(seconds for _, seconds in measured),
     )
+
+
+def observe(frames: Sequence[SentFrame], focus: str, store: MediaStore | None) -> Observation:
+    """Measure `frames` and report on them.
+
+    Raises
+    ------
+    DataError
+        If a frame cannot be decoded.
+    """
+    measured = measure(frames, store)
+    extra = [measured.motion] if measured.motion else []
+    return Observation(text=report_of(measured.facts, focus, extra), charged_s=measured.charged_s)

@@ -17,14 +17,15 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from taketwo.models.asked import Asked, understand
 from taketwo.models.conversation import Conversation, read_conversation
+from taketwo.models.first_note import note_of
 from taketwo.models.option_scores import draw, open_candidates, score_options
 from taketwo.models.planning import PlannedCall, next_call
-from taketwo.models.timeline import asked_window, inside
-from taketwo.models.video_lines import CountLine, TextLine, WordsLine, count_text, lines_in, when
+from taketwo.models.reasons import reason_for
+from taketwo.models.tool_arguments import answering_tool
+from taketwo.models.video_lines import WordsLine, lines_in
+from taketwo.models.written_calls import in_writing, written_tools
 
 __all__ = ["Turn", "generator_for", "take_turn"]
-
-_SHOWN_LINES = 4  # evidence lines that a reasoning quotes at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,10 @@ def take_turn(
 ) -> Turn:
     """Return the next turn of the conversation: one tool call, or the answer.
 
+    Without `tools`, those that the instructions describe are called in writing. Where a tool takes
+    the answer, the answer is a call of it, as long as calls are allowed. A note on the video that
+    the instructions ask for stands before everything else.
+
     Parameters
     ----------
     temperature
@@ -71,12 +76,25 @@ def take_turn(
     measured = [line for line in lines_in(own_report) if not isinstance(line, WordsLine)]
     conversation = read_conversation(messages, measured)
     asked = understand(conversation.question)
+    note = note_of(messages, asked, conversation)
+    if note.is_all:
+        return Turn(text=note.text)
     options = conversation.options or open_candidates(asked, conversation)
     scores = score_options(asked, conversation, options) if options else ()
-    call = next_call(asked, conversation, scores, list(tools), tool_choice, temperature, rng)
+    usable = list(tools) or written_tools(messages)
+    # A request without tools has no choice of its own: in writing, anything may be called.
+    choice = tool_choice if tools else "auto"
+    call = next_call(asked, conversation, scores, usable, choice, temperature, rng)
+    number = len(conversation.calls)
     if call is not None:
-        return _calling(call, len(conversation.calls))
-    return Turn(text=_answer(asked, conversation, options, scores, temperature, rng))
+        turn = _calling(call, number)
+    else:
+        chosen = _chosen(asked, conversation, options, scores, temperature, rng)
+        taker = None if choice == "none" else answering_tool(usable)
+        turn = _finishing(taker, chosen, number) if taker else _answer(conversation, chosen)
+    if turn.call is not None and not tools:
+        turn = Turn(text=f"{turn.text}\n\n{in_writing(turn.call)}")
+    return Turn(text=f"{note.text}\n\n{turn.text}".strip(), call=turn.call)
 
 
 def _calling(call: PlannedCall, number: int) -> Turn:
@@ -89,52 +107,48 @@ def _calling(call: PlannedCall, number: int) -> Turn:
     )
 
 
-def _quoted(line: CountLine | TextLine | WordsLine) -> str:
-    body = (
-        count_text(line.count, line.colour, line.shape)
-        if isinstance(line, CountLine)
-        else line.text
-    )
-    return f"{when(line.start_s, line.end_s)} {body}"
+@dataclass(frozen=True, kw_only=True)
+class _Chosen:
+    """The label or the text that is the answer, None where there is none, and why."""
+
+    answer: str | None
+    reasoning: str
 
 
-def _reasoning(asked: Asked, conversation: Conversation, chosen: str) -> str:
-    evidence = conversation.evidence
-    window = asked_window(asked, evidence, conversation.duration_s)
-    lines: list[CountLine | TextLine | WordsLine] = []
-    if asked.counts:
-        lines += [
-            line
-            for line in evidence.counts
-            if asked.colour in {None, line.colour} and asked.shape in {None, line.shape}
-        ]
-    else:
-        lines += [*evidence.texts, *evidence.speech, *evidence.notes]
-    near = [line for line in lines if inside(line, window)] or lines
-    if not near:
-        return f"No evidence decides; {chosen!r} is a guess."
-    quoted = "; ".join(_quoted(line) for line in near[:_SHOWN_LINES])
-    return f"{chosen!r} agrees best with: {quoted}."
-
-
-def _answer(
+def _chosen(
     asked: Asked,
     conversation: Conversation,
     options: Sequence[str],
     scores: Sequence[float],
     temperature: float,
     rng: np.random.Generator,
-) -> str:
-    """Return the final text in the form that the conversation asks for."""
-    answer: str | None = None
-    reasoning = "Nothing was found that answers the question."
+) -> _Chosen:
     evidence = conversation.evidence
     has_evidence = bool(evidence.texts or evidence.counts or evidence.speech or evidence.notes)
-    if options and (has_evidence or not conversation.may_abstain):
-        index = draw(scores, temperature, rng)
-        answer = conversation.labels[index] if conversation.options else options[index]
-        reasoning = _reasoning(asked, conversation, options[index])
+    if not options or not (has_evidence or not conversation.may_abstain):
+        return _Chosen(answer=None, reasoning="Nothing was found that answers the question.")
+    index = draw(scores, temperature, rng)
+    return _Chosen(
+        answer=conversation.labels[index] if conversation.options else options[index],
+        reasoning=reason_for(asked, conversation, options[index]),
+    )
+
+
+def _finishing(taker: tuple[str, str], chosen: _Chosen, number: int) -> Turn:
+    """Return the answer as a call of the tool that takes it; `none` is no answer."""
+    name, argument = taker
+    call = PlannedCall(
+        name=name, arguments={argument: chosen.answer or "none"}, why=chosen.reasoning
+    )
+    return _calling(call, number)
+
+
+def _answer(conversation: Conversation, chosen: _Chosen) -> Turn:
+    """Return the final text in the form that the conversation asks for."""
+    answer, reasoning = chosen.answer, chosen.reasoning
     if conversation.form == "final_answer":
-        return f"{reasoning}\n\nFINAL ANSWER: {'none' if answer is None else answer}"
-    block = json.dumps({"answer": answer, "reasoning": reasoning}, ensure_ascii=False)
-    return f"PLAN: answer\nREASONING: {reasoning}\n\n```json\n{block}\n```"
+        text = f"{reasoning}\n\nFINAL ANSWER: {'none' if answer is None else answer}"
+    else:
+        block = json.dumps({"answer": answer, "reasoning": reasoning}, ensure_ascii=False)
+        text = f"PLAN: answer\nREASONING: {reasoning}\n\n```json\n{block}\n```"
+    return Turn(text=text)

@@ -18,7 +18,14 @@ from taketwo.models.asked import Asked
 from taketwo.models.conversation import Conversation
 from taketwo.models.option_scores import draw
 from taketwo.models.timeline import asked_window
-from taketwo.models.tool_arguments import LISTENING, LOOKING, Look, arguments_for, usable
+from taketwo.models.tool_arguments import (
+    LISTENING,
+    LOOKING,
+    Look,
+    arguments_for,
+    other_tools,
+    usable,
+)
 
 __all__ = ["MAX_CALLS", "PlannedCall", "next_call"]
 
@@ -29,6 +36,9 @@ _BROAD_FRAMES = 48  # a first pass over a long video is thinned to about this ma
 # Rates and windows lie on one grid of whole and quarter seconds, so that frames are shared.
 _BROAD_FPS = ((1.0, 0.9), (2.0, 0.6))  # rate, preference
 _CLOSE_FPS = ((2.0, 0.9), (4.0, 0.7))
+_OTHER = 0.8  # preference for a first call of a tool that is known by its arguments only
+_LATER = 1e-4
+_AGAIN = 0.6  # factor for each call of it that was made
 _PADDING_S = ((0.0, 0.6), (1.0, 0.8), (2.0, 0.6))
 
 
@@ -137,6 +147,53 @@ def _close(
     )
 
 
+def _has_evidence(conversation: Conversation) -> bool:
+    evidence = conversation.evidence
+    return bool(evidence.texts or evidence.counts or evidence.speech or evidence.notes)
+
+
+def _thing(asked: Asked, question: str) -> str:
+    """Return what may be searched for in a few words: what the question places itself by, else its focus."""
+    return asked.anchor if asked.anchor and asked.relation else _focus(asked, question)
+
+
+def _by_arguments(
+    tool: ToolInfo,
+    asked: Asked,
+    conversation: Conversation,
+    lead: float,
+    place: int,
+) -> _Step | None:
+    """Return a call of a tool that is known by its arguments only: less liked each time it was made.
+
+    Of tools that are liked the same, the one with the first `place` is liked a little more.
+    """
+    duration_s = conversation.duration_s
+    window = asked_window(asked, conversation.evidence, duration_s)
+    start_s, end_s = window or (0.0, duration_s)
+    if window is not None:
+        start_s, end_s = float(math.floor(window[0])), float(math.ceil(window[1]))
+        end_s = end_s if duration_s is None else min(duration_s, end_s)
+    made = conversation.calls_of(tool.name)
+    look = Look(
+        start_s=start_s,
+        end_s=end_s,
+        focus=_focus(asked, conversation.question),
+        is_close=bool(made),
+        thing=_thing(asked, conversation.question),
+        items=conversation.options,
+    )
+    arguments = arguments_for(tool, look)
+    if arguments is None or any(call.arguments == arguments for call in made):
+        return None
+    preference = _OTHER * _AGAIN ** len(made) - 0.3 * lead - _LATER * place
+    why = "No call of this kind was made yet." if not made else "The place is known better now."
+    return _Step(
+        preference=max(0.0, preference),
+        call=PlannedCall(name=tool.name, arguments=arguments, why=why),
+    )
+
+
 def _steps(
     asked: Asked,
     conversation: Conversation,
@@ -163,9 +220,16 @@ def _steps(
     elif 0 < looks < _MAX_LOOKS and (call := _close(eye, asked, conversation, temperature, rng)):
         preference = (0.75 if wants_sight else 0.4) - 0.2 * (looks - 1)
         steps.append(_Step(preference=preference, call=call))
+    others = [
+        _by_arguments(tool, asked, conversation, lead, place)
+        for place, tool in enumerate(other_tools(tools))
+    ]
+    steps += [step for step in others if step is not None]
     lacking = (wants_sound and not has_heard and ear is not None) or (
         wants_sight and looks == 0 and eye is not None
     )
+    if any(others) and not _has_evidence(conversation):
+        lacking = True
     return [_Step(preference=0.05 if lacking else 0.6 + 0.4 * lead, call=None), *steps]
 
 

@@ -17,6 +17,7 @@ from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
+    ChatMessageUser,
     GenerateConfig,
     ModelAPI,
     ModelCall,
@@ -29,7 +30,12 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from taketwo.errors import RequestError, UnknownName
 from taketwo.media.store import MediaStore
 from taketwo.models.conversation import focus_of
-from taketwo.models.offline_observer import observe
+from taketwo.models.form_filling import form_reply
+from taketwo.models.form_sightings import told
+from taketwo.models.forms import asked_form
+from taketwo.models.grid_tiles import apart
+from taketwo.models.known import Known, known_of
+from taketwo.models.offline_observer import Measured, measure, observe
 from taketwo.models.offline_orchestrator import generator_for, take_turn
 from taketwo.models.offline_transcriber import transcribe_wav
 from taketwo.models.request_media import (
@@ -40,6 +46,7 @@ from taketwo.models.request_media import (
     media_of,
     refuse_other_kinds,
 )
+from taketwo.models.schema_fitting import Schema
 
 __all__ = ["OFFLINE_MODELS", "OfflineModels"]
 
@@ -74,8 +81,17 @@ class _Request:
         self.config = config
         self.media = media_of(messages, model)
 
+    @property
+    def temperature(self) -> float:
+        given = self.config.temperature
+        return _DEFAULT_TEMPERATURE if given is None else given
+
     def frames(self) -> list[SentFrame]:
         return [item for item in self.media if isinstance(item, SentFrame)]
+
+    def last_text(self) -> str:
+        users = [message.text for message in self.messages if isinstance(message, ChatMessageUser)]
+        return users[-1] if users else ""
 
 
 @modelapi(name="taketwo")
@@ -185,24 +201,52 @@ class OfflineModels(ModelAPI):
         return output, call
 
     def _observer(self, request: _Request) -> _Reply:
-        seen = observe(request.frames(), focus_of(request.messages), self._store)
+        form = asked_form(request.messages)
+        if form is not None:
+            return self._in_form(request, form, is_observer=True)
+        frames, target = request.frames(), focus_of(request.messages)
+        if not frames:
+            started = time.perf_counter()
+            known = self._known(request, Measured(), is_observer=True)
+            if known.has_evidence:
+                return _Reply(told(known), time.perf_counter() - started)
+        seen = observe(frames, target, self._store)
         return _Reply(seen.text, seen.charged_s)
 
     def _orchestrator(self, request: _Request) -> _Reply:
+        form = asked_form(request.messages)
+        if form is not None and not request.tools:
+            return self._in_form(request, form, is_observer=False)
         frames = request.frames()
         seen = observe(frames, "", self._store) if frames else None
         started = time.perf_counter()
-        temperature = request.config.temperature
         turn = take_turn(
             request.messages,
             request.tools,
             request.tool_choice,
-            temperature=_DEFAULT_TEMPERATURE if temperature is None else temperature,
+            temperature=request.temperature,
             rng=generator_for(request.config.seed, request.messages),
             own_report=seen.text if seen else "",
         )
         seconds = time.perf_counter() - started + (seen.charged_s if seen else 0.0)
         return _Reply(turn.text, seconds, turn.call)
+
+    def _in_form(self, request: _Request, form: Schema, *, is_observer: bool) -> _Reply:
+        frames = apart(request.frames(), request.last_text())
+        measured = measure(frames, self._store)
+        started = time.perf_counter()
+        text = form_reply(form, self._known(request, measured, is_observer=is_observer))
+        return _Reply(text, time.perf_counter() - started + measured.charged_s)
+
+    def _known(self, request: _Request, measured: Measured, *, is_observer: bool) -> Known:
+        return known_of(
+            request.messages,
+            measured,
+            is_observer=is_observer,
+            temperature=0.0 if is_observer else request.temperature,
+            # What looks does not sample: even ties fall the same way for the same request.
+            rng=generator_for(0 if is_observer else request.config.seed, request.messages),
+        )
 
     def _transcriber(self, request: _Request) -> _Reply:
         sounds = [item for item in request.media if isinstance(item, SentAudio)]

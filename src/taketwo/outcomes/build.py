@@ -17,6 +17,7 @@ from taketwo.executions.manifest import availability_of
 from taketwo.executions.plan import Plan
 from taketwo.executions.prices import cost_usd
 from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
+from taketwo.outcomes.index_share import index_share
 from taketwo.outcomes.table import COLUMNS, Outcomes, ScoreStatus
 
 __all__ = ["Label", "LabelOf", "outcomes_of"]
@@ -30,6 +31,13 @@ _FAILED: frozenset[RunStatus] = frozenset({
     "media_error",
     "not_run",
 })
+
+
+_GOES_WITH: Mapping[str, tuple[str, ...]] = {
+    "primitive_ops": ("primitive_ops", "primitive_ops_succeeded", "primitive_ops_shared"),
+    "tokens": ("tokens", "input_tokens", "output_tokens", "tokens_by_role"),
+}
+"""Columns that are as little known as a metric that nobody measured."""
 
 
 class Label(NamedTuple):
@@ -147,7 +155,10 @@ def _row(plan: Plan, cell: Trajectory, judge: LabelOf) -> dict[str, object]:
         "mc_rate": None,
         **_effort(plan, cell),
         "factors": _json(arm.factors),
-        "attributes": _json(question.attributes),
+        "attributes": _json({
+            **question.attributes,
+            **{name: list(levels) for name, levels in question.several_levels.items()},
+        }),
     }
 
 
@@ -159,28 +170,48 @@ def _effort(plan: Plan, cell: Trajectory) -> dict[str, object]:
     ]
     is_complete = cell.run_status not in _FAILED
     tokens_in, tokens_out = _tokens(billed)
+    by_role = _tokens_by_role(billed)
+    cost = _cost(plan, billed)
     primitives = cell.primitives
+    index = index_share(plan.prices, cell)
+    if index is not None and index.is_charged:
+        # The seconds are part of the cell's latency already, which the harness booked on it.
+        tokens_in, tokens_out = (
+            _plus(tokens_in, index.input_tokens),
+            _plus(tokens_out, index.output_tokens),
+        )
+        cost = _plus(cost, index.cost_usd)
+        by_role["index"] = {"input": index.input_tokens, "output": index.output_tokens}
 
     def count(number: float | None) -> float | None:
         return float(number) if is_complete and number is not None else None
 
-    return {
+    effort: dict[str, object] = {
         "turns": count(sum(call.role == "orchestrator" for call in calls)),
         "visible_calls": count(len(cell.tool_calls)),
         "primitive_ops": count(len(primitives)),
         "latency_s": count(cell.latency_s),
-        "tokens": count(
-            None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
-        ),
-        "cost_usd": count(_cost(plan, billed)),
+        "tokens": count(_plus(tokens_in, tokens_out)),
+        "cost_usd": count(cost),
         "primitive_ops_succeeded": count(sum(item.succeeded for item in primitives)),
         "primitive_ops_shared": count(sum(item.freshness == "shared" for item in primitives)),
-        "frames": count(sum(len(call.media_sha256) for call in calls)),
+        "frames": count(sum(len(c.media_sha256) for c in calls if c.role != "transcriber")),
         "latency_wall_s": count(cell.latency_wall_s),
         "input_tokens": count(tokens_in),
         "output_tokens": count(tokens_out),
-        "tokens_by_role": _json(_tokens_by_role(billed)) if is_complete else None,
+        "tokens_by_role": _json(by_role) if is_complete else None,
+        "index_tokens": count(None if index is None else index.tokens),
+        "index_cost_usd": count(None if index is None else index.cost_usd),
+        "index_latency_s": count(None if index is None else index.latency_s),
+        "index_model_calls": count(None if index is None else index.model_calls),
+        "index_frames": count(None if index is None else index.frames),
     }
+    unknown = [name for metric in cell.unavailable for name in _GOES_WITH.get(metric, (metric,))]
+    return effort | {name: None for name in unknown if name in effort}
+
+
+def _plus(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
 
 
 def _tokens(calls: Sequence[ModelCall]) -> tuple[int | None, int | None]:
@@ -197,25 +228,30 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _tokens_by_role(calls: Sequence[ModelCall]) -> dict[str, dict[str, int | None]]:
+def _tokens_by_role(calls: Sequence[ModelCall]) -> dict[str, dict[str, float | None]]:
     roles = sorted({call.role for call in calls})
     used = {role: _tokens([call for call in calls if call.role == role]) for role in roles}
     return {role: {"input": sums[0], "output": sums[1]} for role, sums in used.items()}
 
 
 def _cost(plan: Plan, calls: Sequence[ModelCall]) -> float | None:
-    """Return the cost of all calls by the plan's prices; None where one has no price or no usage."""
+    """Return the cost of all calls; None where that of one is not known.
+
+    It is the usage by the plan's prices; for a call of an agent outside without either, what the
+    agent says that it cost.
+    """
     if not calls:
         return None
-    total = 0.0
-    for call in calls:
-        if call.input_tokens is None or call.output_tokens is None:
-            return None
-        cost = cost_usd(plan.prices, call.model, call.input_tokens, call.output_tokens)
-        if cost is None:
-            return None
-        total += cost
-    return total
+    costs = [_cost_of(plan, call) for call in calls]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _cost_of(plan: Plan, call: ModelCall) -> float | None:
+    if call.input_tokens is None or call.output_tokens is None:
+        return call.cost_usd
+    cost = cost_usd(plan.prices, call.model, call.input_tokens, call.output_tokens)
+    return call.cost_usd if cost is None else cost
 
 
 def _json(value: Mapping[str, object]) -> str:

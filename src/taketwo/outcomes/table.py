@@ -75,6 +75,11 @@ COLUMNS: tuple[Column, ...] = (
     _column("input_tokens", pl.Float64(), "tokens", "input of all roles"),
     _column("output_tokens", pl.Float64(), "tokens", "output of all roles"),
     _column("tokens_by_role", pl.String(), "JSON", "input and output by role"),
+    _column("index_tokens", pl.Float64(), "tokens", "the cell's share of making its video's index"),
+    _column("index_cost_usd", pl.Float64(), "US dollars", "its share, by the plan's prices"),
+    _column("index_latency_s", pl.Float64(), "s", "its share of the self-timed work on the index"),
+    _column("index_model_calls", pl.Float64(), "generations", "its share of those for the index"),
+    _column("index_frames", pl.Float64(), "images", "its share of those handed over for the index"),
     _column("factors", pl.String(), "JSON", "levels of the arm's factors"),
     _column("attributes", pl.String(), "JSON", "levels of the question's subgroup factors"),
 )

@@ -25,7 +25,12 @@ __all__ = [
 ]
 
 MarkLabel = Literal[
-    "not as planned", "drift allowed", "single execution", "incomplete", "reconstruction"
+    "not as planned",
+    "drift allowed",
+    "single execution",
+    "incomplete",
+    "reconstruction",
+    "saturation expected",
 ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from taketwo.analysis.comparison import Comparison
+from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
 from taketwo.executions.manifest_record import Manifest
 from taketwo.executions.plan import Plan
@@ -75,7 +76,7 @@ def build_document(sources: Sources) -> Document:
     return Document(
         study=comparison.study if sources.plan is None else sources.plan.study,
         facts=_facts(comparison, sources.plan),
-        marks=_marks(comparison, drift, sources.marks),
+        marks=_marks(comparison, drift, (*_saturation(sources.plan), *sources.marks)),
         headlines=tuple(headline_of(pair) for pair in comparison.comparisons),
         verdicts=verdicts_in(comparison),
         not_known=comparison.not_known or "",
@@ -133,6 +134,14 @@ def _marks(
         reasons = tuple(finding.message for finding in drift.refusals)
         marks.append(Mark(label="drift allowed", reasons=reasons))
     return (*marks, *given)
+
+
+def _saturation(plan: Plan | None) -> tuple[Mark, ...]:
+    """Return the mark of a study whose benchmark is known to be near its ceiling."""
+    if plan is None:
+        return ()
+    reason = expected_saturation(plan.benchmark, [item.question for item in plan.questions])
+    return () if reason is None else (Mark(label="saturation expected", reasons=(reason,)),)
 
 
 def _cases(sources: Sources) -> Section:

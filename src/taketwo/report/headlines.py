@@ -64,6 +64,7 @@ FLAG_TEXTS: Mapping[Flag, str] = MappingProxyType({
     "ZERO_VARIANCE": "zero variance",
     "SHIFT_NOT_CONFIRMED": "shift not confirmed",
     "DIFFERENTIAL_MISSINGNESS": "failures differ between arms",
+    "CEILING": "near the ceiling",
 })
 
 

@@ -44,13 +44,16 @@ def subgroups_in_paper_shape(item: MetricComparison) -> Table | None:
         f"{t.factor} p = {p_value(t.interaction.p if t.interaction.p is not None else t.interaction.permutation_p)}"
         for t in item.subgroups
     )
+    shared = ", ".join(t.factor for t in item.subgroups if t.overlap)
+    overlap = f" By {shared} a question counts under each of its levels." if shared else ""
     return paper_table(
         "table-a1",
         "Effects by subgroup (the paper's Table A1)",
         ("Subgroup", "N", "Δ first", "Δ last", "Z"),
         rows,
         f"{changing} of {of} levels change sign; the factors divide the same questions, so these are not "
-        f"{of} findings. Whether the shift differs between levels: {tests}. Z from unrounded effects.",
+        f"{of} findings. Whether the shift differs between levels: {tests}. Z from unrounded "
+        f"effects.{overlap}",
         records,
     )
 

@@ -147,4 +147,4 @@ def limits_table(plan: Plan) -> Table:
     )
 
 
-_LIMITS = {"latency_s": "self-timed (s)", "wall_s": "wall clock (s)"}
+_LIMITS = {"latency_s": "self-timed (s)", "cost_usd": "US dollars", "wall_s": "wall clock (s)"}

@@ -171,8 +171,12 @@ def _subgroup_table(pair: PairComparison, item: MetricComparison, found: Subgrou
                 if has_shift
                 else ""
             )
-            + f"Whether the {found.tested} differs between levels at all: p = {p}. Levels are parts of "
-            "one set of questions: not so many independent findings."
+            + f"Whether the {found.tested} differs between levels at all: p = {p}. "
+            + (
+                "A question counts under each of its levels: rows overlap and do not add up."
+                if found.overlap
+                else "Levels are parts of one set of questions: not so many independent findings."
+            )
         ),
         records=tuple(
             {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from taketwo.stats.distributions import f_tail
 
-__all__ = ["SubgroupTest", "subgroup_test"]
+__all__ = ["SubgroupTest", "overlapping_subgroup_test", "subgroup_test"]
 
 CELLS_PER_CHUNK = 2_000_000
 TIE = 1e-9
@@ -76,7 +76,8 @@ def subgroup_test(
     centred = values - values.mean()
     means = np.bincount(place, weights=centred) / sizes
     squares = np.bincount(place, weights=(centred - means[place]) ** 2)
-    permuted = _permutation_p(centred, place, sizes, rng=rng, draws=draws)
+    inside = place[:, None] == np.arange(levels)
+    permuted = _permutation_p(centred, inside, rng=rng, draws=draws)
     if sizes.min() < 2 or squares.min() <= (1e-12 * float(np.abs(values).max())) ** 2 * n:
         return SubgroupTest(
             n=n, levels=levels, statistic=None, df1=None, df2=None, p=None, permutation_p=permuted,
@@ -95,20 +96,65 @@ def subgroup_test(
     )  # fmt: skip
 
 
+def overlapping_subgroup_test(
+    values: NDArray[np.float64],
+    inside: NDArray[np.bool_],
+    *,
+    rng: np.random.Generator,
+    draws: int = 9_999,
+) -> SubgroupTest:
+    """Return whether N values (effects, or shifts) go with levels of which one value may have several.
+
+    Parameters
+    ----------
+    values
+        N finite values, one per question.
+    inside
+        N x L: whether a question has a level; it may have several, or none.
+    draws
+        Permutations of the values over the questions; p is (1 + hits) / (1 + draws).
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there is no value, one is not finite, or a level has no question.
+
+    Notes
+    -----
+    An analysis of variance supposes that levels divide the questions, which these do not: only the
+    permutation p is given. The statistic is that of `subgroup_test`, the sum over levels of n times
+    the squared distance between the mean of the level and that of all questions; what questions
+    have in common stays as it is. Under the hypothesis the values are exchangeable.
+    """
+    n = len(values)
+    if not n or len(inside) != n or not np.isfinite(values).all() or not inside.any(axis=0).all():
+        raise ValueError(f"finite values and levels that occur are needed, got {values.shape} and {inside.shape}")  # fmt: skip
+    levels = inside.shape[1]
+    if not levels or inside.all():
+        return SubgroupTest(
+            n=n, levels=levels, statistic=None, df1=None, df2=None, p=None, permutation_p=None,
+            draws=0, reason="every question has every level: nothing differs",
+        )  # fmt: skip
+    permuted = _permutation_p(values - values.mean(), inside, rng=rng, draws=draws)
+    return SubgroupTest(
+        n=n, levels=levels, statistic=None, df1=None, df2=None, p=None, permutation_p=permuted,
+        draws=draws, reason="a question may have several levels: permutation only",
+    )  # fmt: skip
+
+
 def _permutation_p(
     centred: NDArray[np.float64],
-    place: NDArray[np.intp],
-    sizes: NDArray[np.int64],
+    inside: NDArray[np.bool_],
     *,
     rng: np.random.Generator,
     draws: int,
 ) -> float:
-    levels = len(sizes)
+    sizes = inside.sum(axis=0)
 
     def between(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return (sums**2 / sizes).sum(axis=1)
 
-    one_hot = (place[:, None] == np.arange(levels)).astype(np.float64)
+    one_hot = inside.astype(np.float64)
     observed = float(between(centred[None] @ one_hot)[0])
     rows = max(1, CELLS_PER_CHUNK // len(centred))
     hits = 0

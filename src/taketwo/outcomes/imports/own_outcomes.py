@@ -54,7 +54,13 @@ def _add_table(rows: RowList, source: Source, table: Outcomes) -> None:
     others = [m for m in METRICS if m != "accuracy" and frame[m].drop_nulls().len()]
     metrics = ["accuracy", *others]
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
-        attributes = {"video_id": row["video_id"], **_levels(row["attributes"])}
+        levels = _levels(row["attributes"])
+        attributes = {"video_id": row["video_id"], **levels}
+        several = {
+            name: [str(level) for level in cast("list[object]", found)]
+            for name, found in levels.items()
+            if isinstance(found, list)
+        }
         status = _status(row)
         cell = {
             "system": row["arm"],
@@ -72,6 +78,7 @@ def _add_table(rows: RowList, source: Source, table: Outcomes) -> None:
                 status=status if metric == "accuracy" or status not in _OF_SCORES else "scored",
                 cluster=row["video_id"],
                 attributes=attributes,
+                several=several,
                 detail=row["failure"],
                 source=source.path,
                 place=f"row {number}",

@@ -61,9 +61,12 @@ class RowList:
         status: Status = "scored",
         cluster: str | None = None,
         attributes: Mapping[str, object] | None = None,
+        several: Mapping[str, Sequence[str]] | None = None,
         detail: str | None = None,
     ) -> None:
         """Add a cell's value on a metric, or (metric None) its status on all of them.
+
+        `attributes` give the question one level of a subgroup each, `several` any number.
 
         A cell that failed has no value: one that stands there all the same is set aside and
         counted.
@@ -88,7 +91,8 @@ class RowList:
             for name, level in ((name, text_of(item)) for name, item in (attributes or {}).items())
             if level is not None
         }
-        self._fields.update(dict.fromkeys(levels))
+        lists = {name: list(found) for name, found in (several or {}).items()}
+        self._fields.update(dict.fromkeys((*levels, *lists)))
         self._rows.append((
             system,
             execution,
@@ -97,7 +101,7 @@ class RowList:
             number,
             status,
             self._cluster_of(question_id, cluster, levels, where),
-            self._subgroups(levels),
+            self._subgroups({**levels, **lists}),
             None if detail is None else " ".join(detail.split())[:_DETAIL_LENGTH],
             str(source),
             place,
@@ -121,7 +125,7 @@ class RowList:
             )
         return found
 
-    def _subgroups(self, levels: Mapping[str, str]) -> str | None:
+    def _subgroups(self, levels: Mapping[str, str | list[str]]) -> str | None:
         names = self._options.by or tuple(levels)
         found = {name: levels[name] for name in names if name in levels}
         return json.dumps(found, ensure_ascii=False, sort_keys=True) if found else None
