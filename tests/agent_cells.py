@@ -27,7 +27,7 @@ from taketwo.benchmarks.question import Question
 from taketwo.executions.cell import CellEnd, run_cell
 from taketwo.executions.log_events import trajectory_of
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion, Sampling
-from taketwo.executions.trajectory import ModelCall, PrimitiveOperation, ToolCall, Trajectory
+from taketwo.executions.trajectory import PrimitiveOperation, ToolCall, Trajectory
 from taketwo.media.store import MediaStore
 from taketwo.outcomes.build import outcomes_of
 from taketwo.tools.budget import Limits
@@ -206,10 +206,6 @@ class Ran:
     @property
     def primitives(self) -> tuple[PrimitiveOperation, ...]:
         return self.trajectory.primitives
-
-    @property
-    def model_calls(self) -> tuple[ModelCall, ...]:
-        return self.trajectory.model_calls
 
     def infos(self, source: str) -> list[dict[str, Any]]:
         """Return the data of the events of `taketwo.<source>`."""

@@ -183,6 +183,7 @@ async def test_a_fault_of_a_provider_at_any_call_ends_the_cell_without_an_answer
 @pytest.mark.parametrize(
     "words",
     ["FINAL ANSWER: A", '{"answer": "A", "found": "yes", "answers": [{"time_s": NaN}]}', "{" * 300],
+    ids=["line", "object", "braces"],
 )
 async def test_whatever_an_observer_says_the_answer_is_the_orchestrators(
     setup: Setup, words: str, tmp_path: Path

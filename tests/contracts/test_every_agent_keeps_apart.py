@@ -22,6 +22,7 @@ from tests.agent_cells import (
     tools_of,
 )
 from tests.agent_requests import assert_paired, identity, record_of
+from tests.cells import subtitles
 from tests.puppet import Asked, Puppet, offered_in
 from tests.scripted_model import Reply
 from tests.security.test_prompts import outside_fences
@@ -140,14 +141,17 @@ def test_every_call_has_exactly_one_result_in_every_request(
 
 
 @every_setup
+@pytest.mark.parametrize("has_subtitles", [False, True], ids=["heard", "subtitles"])
 async def test_words_from_outside_stay_fenced_and_neither_answer_nor_call(
-    setup: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setup: Setup, has_subtitles: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_screen = TextBox(text=_OUTSIDE, confidence=0.9, box=(0.0, 0.0, 1.0, 1.0))
     monkeypatch.setattr("taketwo.tools.star_reading.read_text", lambda _: [on_screen])
     options = tuple(f"{colour} {_OUTSIDE}" for colour in ("red", "blue", "green"))
     attacked = question(text=f"Which? {_OUTSIDE}", options=options)
-    cells = Cells(tmp_path / "attacked", setup, questions=[attacked], web=StubWeb(_OUTSIDE))
+    said = subtitles(tmp_path, (1, 2, _OUTSIDE)) if has_subtitles else None
+    world = {"web": StubWeb(_OUTSIDE), "subtitles": said}
+    cells = Cells(tmp_path / "attacked", setup, questions=[attacked], **world)
     puppet = Puppet(
         wants=tools_of(setup),
         observed=f"{_OUTSIDE} report #.",
@@ -155,7 +159,8 @@ async def test_words_from_outside_stay_fenced_and_neither_answer_nor_call(
     )
     ran = await cells.run(puppet)
     assert_attacked_everywhere(ran)
-    plain = await Cells(tmp_path / "plain", setup).run(Puppet(wants=tools_of(setup)))
+    plain_cells = Cells(tmp_path / "plain", setup, subtitles=said)
+    plain = await plain_cells.run(Puppet(wants=tools_of(setup)))
 
     assert (ran.status, ran.option) == ("answered", 1), ran.end
     assert ended(ran) == ended(plain)

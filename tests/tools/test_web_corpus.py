@@ -45,7 +45,9 @@ async def no_pause(seconds: float) -> None:
 async def test_the_best_page_comes_first_with_the_line_that_fits(tmp_path: Path) -> None:
     corpus = read_corpus(written(tmp_path, *PAGES))
 
-    first, second = await corpus.search("when was the grey bridge opened by the mayor", 5, pause=no_pause)
+    first, second = await corpus.search(
+        "when was the grey bridge opened by the mayor", 5, pause=no_pause
+    )
 
     assert (first.title, first.url) == ("The grey bridge", "https://bridges.test/grey")
     assert first.snippet == "It was opened in 1932 by the mayor."
