@@ -47,9 +47,13 @@ HOSTILE = [
 
 
 def seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+    """Return the least of three times, since others may hold up the machine."""
+    times: list[float] = []
+    for _ in range(3):
+        started = time.process_time()
+        work()
+        times.append(time.process_time() - started)
+    return min(times)
 
 
 def at_length(unit: str, length: int) -> str:
@@ -58,17 +62,20 @@ def at_length(unit: str, length: int) -> str:
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_long_texts_take_time_in_proportion(unit: str) -> None:
-    text = at_length(unit, 100_000)
-    one_pass = seconds(lambda: sum(character == "x" for character in text))
+    def read(length: int) -> float:
+        text = at_length(unit, length)
 
-    def read() -> None:
-        for before in ("", '{"', '{"answer": "'):
-            commitments(without_thoughts(before + text))
-        option_index(text, CHOICE)
-        parse_answer(text, CHOICE)
-        parse_answer(f"FINAL ANSWER: {text}", OPEN)
+        def work() -> None:
+            for before in ("", '{"', '{"answer": "'):
+                commitments(without_thoughts(before + text))
+            option_index(text, CHOICE)
+            parse_answer(text, CHOICE)
+            parse_answer(f"FINAL ANSWER: {text}", OPEN)
 
-    assert seconds(read) < 300 * one_pass
+        return seconds(work)
+
+    # Four times the text: 4 times as long in proportion, 16 times as long by the square.
+    assert read(100_000) < 9 * read(25_000) + 0.02
 
 
 @pytest.mark.parametrize("levels", [65, 1_000, 100_000])

@@ -55,13 +55,13 @@ def test_what_is_wrong_with_a_file_comes_back_as_its_own_error(clips: Mapping[st
 def test_a_task_beyond_the_limit_is_stopped_and_the_next_one_works(
     clips: Mapping[str, Path],
 ) -> None:
-    with MediaWorkers(time_limit_s=1.0) as workers:
+    with MediaWorkers(time_limit_s=4.0) as workers:
         started = time.monotonic()
         with pytest.raises(
-            UnreadableVideo, match=r"any\.mp4 was not decoded: it took longer than 1 s"
+            UnreadableVideo, match=r"any\.mp4 was not decoded: it took longer than 4 s"
         ):
-            workers._run(ANY, partial(time.sleep, 60))
-        assert time.monotonic() - started < 5
+            workers._run(ANY, partial(time.sleep, 120))
+        assert time.monotonic() - started < 60
         assert workers.probe(clips["no-b-frames.mp4"]).frames == 96
 
 
