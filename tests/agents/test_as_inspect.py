@@ -10,9 +10,12 @@ from inspect_ai import eval as run_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.model import get_model
 from inspect_ai.scorer import choice
+from inspect_ai.util import registry_info
 from tests.scripted_model import Step, calls, requests_of, says, script
 
-from taketwo.agents.as_inspect import single_turn, video_react
+from taketwo.agents.as_inspect import SOLVERS
+from taketwo.agents.catalog import AGENT_NAMES
+from taketwo.errors import RequestError
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +54,12 @@ def test_both_agents_run_as_solvers_on_a_real_video(video: Path, tmp_path: Path)
     once = script(["FINAL ANSWER: B"])
     logs = []
     for solver, model, roles in (
-        (video_react(store=str(tmp_path / "store")), orchestrator, {"observer": observer}),
-        (single_turn(frames=4, store=str(tmp_path / "store")), once, {}),
+        (
+            SOLVERS["video_react"](store=str(tmp_path / "store")),
+            orchestrator,
+            {"observer": observer},
+        ),
+        (SOLVERS["single_turn"](frames=4, store=str(tmp_path / "store")), once, {}),
     ):
         logs += run_eval(
             task_of(video),
@@ -82,7 +89,7 @@ def test_a_failing_provider_is_an_error_of_the_sample_not_an_answer(
 ) -> None:
     (log,) = run_eval(
         task_of(video),
-        solver=single_turn(store=str(tmp_path / "store")),
+        solver=SOLVERS["single_turn"](store=str(tmp_path / "store")),
         model=get_model(script([RuntimeError("gone")])),
         log_dir=str(tmp_path / "logs"),
         display="none",
@@ -93,3 +100,10 @@ def test_a_failing_provider_is_an_error_of_the_sample_not_an_answer(
     assert log.samples[0].error is not None
     assert "gone" in log.samples[0].error.message
     assert not log.samples[0].scores
+
+
+@pytest.mark.parametrize("name", AGENT_NAMES)
+def test_the_engine_knows_every_agent_by_its_name(name: str) -> None:
+    assert registry_info(SOLVERS[name]).name == f"taketwo/{name}"
+    with pytest.raises(RequestError, match=rf"agent '{name}' cannot be built: no_such_option"):
+        SOLVERS[name](no_such_option=1)

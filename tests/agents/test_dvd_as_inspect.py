@@ -16,7 +16,7 @@ from inspect_ai.scorer import choice
 from tests.indexed_cells import observing
 from tests.scripted_model import calls, requests_of, script
 
-from taketwo.agents.as_inspect import dvd
+from taketwo.agents.as_inspect import SOLVERS
 
 
 def paint(path: Path) -> Path:
@@ -58,7 +58,7 @@ def test_the_samples_of_an_epoch_share_the_index_and_the_next_epoch_makes_its_ow
 
     (log,) = run_eval(
         Task(dataset=samples, scorer=choice()),
-        solver=dvd(search="bm25", store=str(tmp_path / "store")),
+        solver=SOLVERS["dvd"](search="bm25", store=str(tmp_path / "store")),
         model=get_model(orchestrator),
         model_roles={"observer": observer},
         epochs=2,

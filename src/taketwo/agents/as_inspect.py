@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import secrets
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 import anyio.to_thread
@@ -21,7 +22,7 @@ from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from taketwo.agents.answer import Answer
-from taketwo.agents.catalog import AgentSpec, agent_spec
+from taketwo.agents.catalog import AGENT_NAMES, AgentSpec, agent_spec
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.errors import RequestError
 from taketwo.media.store import MediaStore
@@ -32,7 +33,7 @@ from taketwo.tools.role_model import ModelRole, RoleSettings
 from taketwo.tools.toolbox import Toolbox
 from taketwo.tools.video_index_store import IndexLocks, IndexStore
 
-__all__ = ["as_inspect_agent", "avp", "dvd", "sage", "single_turn", "video_react"]
+__all__ = ["SOLVERS", "as_inspect_agent"]
 
 
 def as_inspect_agent(
@@ -143,123 +144,17 @@ def _answered(state: TaskState, question: VisibleQuestion, answer: Answer) -> Ta
     return state
 
 
-@solver
-def video_react(
-    max_turns: int = 20,
-    max_calls: int = 15,
-    asks: int = 2,
-    look_first: bool = True,
-    observer_sees_question: bool = True,
-    max_frames: int = 64,
-    call_form: str = "native",
-    fixed_fps: float | None = None,
-    fixed_resolution: str | None = None,
-    full_video: bool = False,
-    store: str = ".taketwo",
-) -> Solver:
-    """Answer by a planner that calls an observer and the transcript; see `VideoReactOptions`."""
-    options = {
-        "max_turns": max_turns,
-        "max_calls": max_calls,
-        "asks": asks,
-        "look_first": look_first,
-        "observer_sees_question": observer_sees_question,
-        "max_frames": max_frames,
-        "call_form": call_form,
-        "fixed_fps": fixed_fps,
-        "fixed_resolution": fixed_resolution,
-        "full_video": full_video,
-    }
-    return as_inspect_agent("video_react", options, store=store)
+def _solver_of(name: str) -> Callable[..., Solver]:
+    """Return the solver of an agent; it takes the agent's options by their names, checked as in a study."""
+
+    def build(store: str = ".taketwo", **options: object) -> Solver:
+        return as_inspect_agent(name, options, store=store)
+
+    build.__doc__ = agent_spec(name).summary
+    return solver(name=name)(build)
 
 
-@solver
-def single_turn(
-    frames: int | None = None,
-    fps: float | None = None,
-    cap: int | None = None,
-    native_video: bool = False,
-    resolution: str = "medium",
-    transcript: bool = False,
-    store: str = ".taketwo",
-) -> Solver:
-    """Answer from one look at the whole video; see `SingleTurnOptions`."""
-    options = {
-        "frames": frames,
-        "fps": fps,
-        "cap": cap,
-        "native_video": native_video,
-        "resolution": resolution,
-        "transcript": transcript,
-    }
-    return as_inspect_agent("single_turn", options, store=store)
-
-
-@solver
-def avp(
-    faithful: bool = False,
-    rounds: int = 3,
-    threshold: float = 0.7,
-    frames_low: int = 512,
-    frames_medium: int = 128,
-    transcript: bool | None = None,
-    second_look: bool | None = None,
-    store: str = ".taketwo",
-) -> Solver:
-    """Answer by planning, observing and reviewing in rounds; see `AvpOptions`."""
-    options = {
-        "faithful": faithful,
-        "rounds": rounds,
-        "threshold": threshold,
-        "frames_low": frames_low,
-        "frames_medium": frames_medium,
-        "transcript": transcript,
-        "second_look": second_look,
-    }
-    return as_inspect_agent("avp", options, store=store)
-
-
-@solver
-def dvd(
-    clip_seconds: float = 10.0,
-    turns: int = 15,
-    top_k: int = 16,
-    search: str = "auto",
-    lite: bool = False,
-    call_form: str = "native",
-    faithful: bool = False,
-    charge_index: bool = False,
-    store: str = ".taketwo",
-) -> Solver:
-    """Answer by search in an index of the video that is made first; see `DvdOptions`."""
-    options = {
-        "clip_seconds": clip_seconds,
-        "turns": turns,
-        "top_k": top_k,
-        "search": search,
-        "lite": lite,
-        "call_form": call_form,
-        "faithful": faithful,
-        "charge_index": charge_index,
-    }
-    return as_inspect_agent("dvd", options, store=store)
-
-
-@solver
-def sage(
-    library: str | None = None,
-    context_frames: int = 64,
-    max_steps: int = 10,
-    calls_per_turn: int = 8,
-    call_form: str = "native",
-    store: str = ".taketwo",
-) -> Solver:
-    """Answer at a first look or by a reasoner in steps; with a library Dynamic-SAGE; see `SageOptions`."""
-    options = {
-        "library": library,
-        "context_frames": context_frames,
-        "max_steps": max_steps,
-        "calls_per_turn": calls_per_turn,
-        "call_form": call_form,
-    }
-    return as_inspect_agent("sage", options, store=store)
+SOLVERS: Mapping[str, Callable[..., Solver]] = MappingProxyType({
+    name: _solver_of(name) for name in AGENT_NAMES
+})
+"""The agents of the catalogue as solvers by name; the engine knows them as `taketwo/<name>`."""
