@@ -12,7 +12,9 @@ from typing import Literal, cast
 from taketwo.benchmarks.canonical import JsonValue, sha256_of
 from taketwo.benchmarks.question import Question
 from taketwo.errors import DataError, RequestError
+from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.rule import Rule
+from taketwo.executions.scoring_spec import ScoringSpec
 from taketwo.executions.web_spec import WebSpec
 from taketwo.tools.budget import Limits
 from taketwo.tools.expected_work import ExpectedWork
@@ -35,19 +37,6 @@ FORMAT = "taketwo.plan/1"
 ModelRole = Literal["orchestrator", "observer", "transcriber", "judge"]
 ROLES: tuple[ModelRole, ...] = ("orchestrator", "observer", "transcriber", "judge")
 Availability = Literal["available", "missing", "unreadable"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSpec:
-    """A model by inspect_ai name, with the endpoint and arguments that reach its provider."""
-
-    name: str
-    base_url: str | None = None
-    args: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """Return the record as it stands in a plan."""
-        return {"name": self.name, "base_url": self.base_url, "args": dict(self.args)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +133,7 @@ class Arm:
             baseline=cast("str | None", record["baseline"]),
             options=cast("Mapping[str, JsonValue]", record["options"]),
             models={
-                cast("ModelRole", role): ModelSpec(**spec)  # pyright: ignore[reportArgumentType] written by to_json
+                cast("ModelRole", role): ModelSpec.from_json(cast("Mapping[str, JsonValue]", spec))
                 for role, spec in values["models"].items()
             },
             sampling={
@@ -193,7 +182,8 @@ class Plan:
     `packages` are the versions that were installed, `code_sha256` is the hash of our own sources
     that a cell runs through.
     `prices` are US dollars per million tokens by model name (`input`, `output`), `prices_date` the
-    day they were read. `web` is where cells search and read; None is nowhere. `created` and `study_file`, where the study was written, are left out of
+    day they were read. `web` is where cells search and read; None is nowhere. `scoring` is how answers
+    and trajectories are scored; the judge of answers is `judge`. `created` and `study_file`, where the study was written, are left out of
     the hash.
     """
 
@@ -221,6 +211,7 @@ class Plan:
     prices_date: str | None = None
     study_file: str | None = None
     web: WebSpec | None = None
+    scoring: ScoringSpec = field(default_factory=ScoringSpec)
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the plan as it stands in `plan.json`, its own hash included."""
@@ -255,6 +246,7 @@ class Plan:
             "prices_date": self.prices_date,
             # Left out where there is none, so that plans from before it existed keep their hash.
             **({} if self.web is None else {"web": self.web.to_json()}),
+            **({} if self.scoring == ScoringSpec() else {"scoring": self.scoring.to_json()}),
         }
 
     @property
@@ -348,13 +340,15 @@ def _plan_from(record: Mapping[str, JsonValue]) -> Plan:
         Arm.from_json(arm) for arm in cast("list[dict[str, JsonValue]]", values.pop("arms"))
     )
     rule = Rule.from_json(cast("dict[str, JsonValue]", values.pop("rule")))
-    judge = cast("dict[str, str] | None", values.pop("judge"))
+    judge = cast("Mapping[str, JsonValue] | None", values.pop("judge"))
+    scoring = cast("Mapping[str, JsonValue] | None", values.pop("scoring", None))
     web = cast("Mapping[str, JsonValue] | None", values.pop("web", None))
     return Plan(
         questions=questions,
         arms=arms,
         rule=rule,
-        judge=None if judge is None else ModelSpec(**judge),  # pyright: ignore[reportArgumentType] written by to_json
+        judge=None if judge is None else ModelSpec.from_json(judge),
+        scoring=ScoringSpec() if scoring is None else ScoringSpec.from_json(scoring),
         web=None if web is None else WebSpec.from_json(web),
         **values,  # pyright: ignore[reportArgumentType] written by to_json
     )

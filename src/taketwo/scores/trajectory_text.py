@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal
 
+from taketwo.executions.scoring_spec import Protocol
 from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, Trajectory
 
 __all__ = ["Protocol", "RenderedTrajectory", "rendered", "rendered_prediction"]
-
-Protocol = Literal["blind", "published"]
 
 _NO_TEXT = "(no text)"
 

@@ -1,0 +1,139 @@
+"""What an audit of the judges found: numbers with their origin, cases to look at, and what was not done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, cast
+
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.errors import InvalidResults
+
+__all__ = ["CHECKS", "AuditCase", "AuditCheck", "AuditFinding", "JudgeAudit"]
+
+FORMAT = "taketwo.judge-audit/1"
+
+AuditCheck = Literal[
+    "separation",
+    "judges",
+    "rubrics",
+    "assertion",
+    "ablation",
+    "injection",
+    "references",
+    "formats",
+    "humans",
+]
+CHECKS: tuple[AuditCheck, ...] = (
+    "separation",
+    "judges",
+    "rubrics",
+    "assertion",
+    "ablation",
+    "injection",
+    "references",
+    "formats",
+    "humans",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditFinding:
+    """One number of an audit.
+
+    `subject` is what it is about (a judge, a pair of judges, an axis), `measure` what is measured, in
+    words that a table can show. `low` and `high` are the 95 % interval over draws of questions,
+    where there is one. `n` counts trajectories (or pairs), `clusters` questions. `published` is what
+    the publication found for the same thing, on its own data. `value` is None where the number does
+    not exist, and `reason` says why.
+    """
+
+    check: AuditCheck
+    subject: str
+    measure: str
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+    clusters: int | None = None
+    published: float | None = None
+    reason: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditCase:
+    """One trajectory of a check that somebody should look at: what was done to it, before and after."""
+
+    check: AuditCheck
+    question_id: str
+    subject: str
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeAudit:
+    """All findings about one judge of trajectories.
+
+    `not_done` gives the reason for each check that could not be made, `failures` counts by check the
+    trajectories that the judge did not score. They are in no number.
+    """
+
+    judge: str
+    rubric: str
+    protocol: str
+    findings: tuple[AuditFinding, ...] = ()
+    cases: tuple[AuditCase, ...] = ()
+    not_done: Mapping[str, str] = field(default_factory=dict[str, str])
+    failures: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the record as it stands in `judge-audit.json`."""
+        return {
+            "format": FORMAT,
+            "judge": self.judge,
+            "rubric": self.rubric,
+            "protocol": self.protocol,
+            "findings": [cast("JsonValue", asdict(item)) for item in self.findings],
+            "cases": [cast("JsonValue", asdict(item)) for item in self.cases],
+            "not_done": dict(self.not_done),
+            "failures": dict(self.failures),
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, JsonValue]) -> JudgeAudit:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        InvalidResults
+            If it is of another format, or a field is missing or unknown.
+        """
+        if record.get("format") != FORMAT:
+            raise InvalidResults(
+                f"not an audit of judges: format is {record.get('format')!r}, expected {FORMAT!r}; "
+                "make it anew with: taketwo score STUDY --audit"
+            )
+        try:
+            return cls(
+                judge=cast("str", record["judge"]),
+                rubric=cast("str", record["rubric"]),
+                protocol=cast("str", record["protocol"]),
+                findings=tuple(
+                    AuditFinding(**item)  # pyright: ignore[reportArgumentType] written by to_json
+                    for item in cast("list[dict[str, str]]", record["findings"])
+                ),
+                cases=tuple(
+                    AuditCase(**item)  # pyright: ignore[reportArgumentType] written by to_json
+                    for item in cast("list[dict[str, str]]", record["cases"])
+                ),
+                not_done=cast("Mapping[str, str]", record["not_done"]),
+                failures=cast("Mapping[str, int]", record["failures"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidResults(
+                f"the audit of judges lacks or garbles a field ({error}); make it anew with: "
+                "taketwo score STUDY --audit"
+            ) from error
