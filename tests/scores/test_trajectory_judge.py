@@ -11,15 +11,15 @@ from tests.scripted_model import HttpError, Request, requests_of, says, script
 from taketwo.benchmarks.question import Milestone, Question, Sweep
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import ModelSpec
-from taketwo.scores.trajectory_judge import (
-    JUDGE_PRESETS,
-    TrajectoryRequest,
-    judge_trajectories,
-    rubric,
-)
+from taketwo.scores.trajectory_judge import judge_trajectories
 from taketwo.scores.trajectory_judgements import (
     read_trajectory_judgements,
     write_trajectory_judgements,
+)
+from taketwo.scores.trajectory_request import (
+    JUDGE_PRESETS,
+    TrajectoryRequest,
+    rubric,
 )
 from taketwo.scores.trajectory_text import RenderedTrajectory
 

@@ -20,7 +20,9 @@ from taketwo.executions.model_providers import provider_problem
 from taketwo.executions.plan import Arm, ModelSpec, Plan, PlannedQuestion
 from taketwo.executions.planned_web import planned_web
 from taketwo.executions.prices import Prices, resolve_prices
+from taketwo.executions.resolved_scoring import resolve_judge, resolve_scoring
 from taketwo.executions.rule import Rule, Stopping
+from taketwo.executions.scoring_spec import ScoringSpec
 from taketwo.executions.study_file import (
     ModelSection,
     ModelsSection,
@@ -43,6 +45,7 @@ class ResolvedStudy:
     arms: tuple[ArmDraft, ...]
     benchmark: Benchmark
     judge: ModelSpec | None
+    scoring: ScoringSpec
     prices: Prices
     web: WebSpec | None = None
 
@@ -51,7 +54,9 @@ class ResolvedStudy:
         sections = self.study.sections
         arms = tuple(_arm(draft) for draft in self.arms)
         models = {model.name for arm in arms for model in arm.models.values()}
-        priced = models | ({self.judge.name} if self.judge is not None else set[str]())
+        priced = models | {judge.name for judge in self.scoring.models}
+        if self.judge is not None:
+            priced.add(self.judge.name)
         if any(not arm.models for arm in arms):
             # An agent that runs elsewhere reaches models that the study does not name.
             priced |= set(self.prices.models)
@@ -67,6 +72,7 @@ class ResolvedStudy:
             arms=arms,
             rule=_rule(sections.rule),
             judge=self.judge,
+            scoring=self.scoring,
             cells=sections.cells,
             connections=sections.connections,
             retries=sections.retries,
@@ -94,19 +100,26 @@ def resolve_study(study_yaml: Path) -> ResolvedStudy:
     study = read_study_file(study_yaml)
     arms = resolve_arms(study)
     prices = resolve_prices(study)
-    judge = _judge(study)
+    judge = resolve_judge(study)
     web = planned_web(study)
     _check_providers(study, arms)
     _check_prices(study, arms, prices)
     benchmark = _benchmark(study)
     if benchmark is not None and judge is None:
         _require_no_judge(study, benchmark)
+    scoring = resolve_scoring(study, benchmark)
     _check_stopping(study, arms, benchmark)
     study.problems.raise_if_any()
     if benchmark is None:
         raise RequestError(f"{study_yaml}: the study names no benchmark")
     return ResolvedStudy(
-        study=study, arms=arms, benchmark=benchmark, judge=judge, prices=prices, web=web
+        study=study,
+        arms=arms,
+        benchmark=benchmark,
+        judge=judge,
+        scoring=scoring,
+        prices=prices,
+        web=web,
     )
 
 
@@ -150,15 +163,6 @@ def _benchmark(study: StudyFile) -> Benchmark | None:
             raise
         study.problems.add(("benchmark",), str(error))
     return None
-
-
-def _judge(study: StudyFile) -> ModelSpec | None:
-    model = study.sections.models.judge
-    if model is None:
-        return None
-    if not model.name:
-        study.problems.add(("models", "judge"), "missing name; write provider/model")
-    return model.spec()
 
 
 def _check_providers(study: StudyFile, arms: Sequence[ArmDraft]) -> None:

@@ -26,6 +26,11 @@ Metric = Literal[
     "accuracy",
     "trajectory_score",
     "mc_rate",
+    "task_understanding",
+    "gt_evidence_coverage",
+    "evidence_grounding",
+    "evidence_completeness",
+    "reasoning_faithfulness",
     "turns",
     "visible_calls",
     "primitive_ops",
@@ -37,6 +42,11 @@ METRICS: tuple[Metric, ...] = (
     "accuracy",
     "trajectory_score",
     "mc_rate",
+    "task_understanding",
+    "gt_evidence_coverage",
+    "evidence_grounding",
+    "evidence_completeness",
+    "reasoning_faithfulness",
     "turns",
     "visible_calls",
     "primitive_ops",
@@ -47,8 +57,13 @@ METRICS: tuple[Metric, ...] = (
 
 MOST: Mapping[Metric, float] = MappingProxyType({
     "accuracy": 1.0,
-    "trajectory_score": 100.0,
+    "trajectory_score": 1.0,
     "mc_rate": 1.0,
+    "task_understanding": 2.0,
+    "gt_evidence_coverage": 2.0,
+    "evidence_grounding": 2.0,
+    "evidence_completeness": 2.0,
+    "reasoning_faithfulness": 2.0,
 })
 """The largest value of the metrics that have one; all begin at 0."""
 

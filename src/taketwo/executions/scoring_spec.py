@@ -8,19 +8,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, cast
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RuleMismatch
 from taketwo.executions.model_spec import ModelSpec
 
-__all__ = ["AnswerRule", "Protocol", "ScoringSpec", "TrajectoryScoring", "Ungradable"]
+__all__ = [
+    "JUDGE_PRESETS",
+    "PUBLISHED_ANSWER_JUDGE",
+    "RUBRICS",
+    "AnswerRule",
+    "JudgePreset",
+    "Protocol",
+    "Rubric",
+    "ScoringSpec",
+    "TrajectoryScoring",
+    "Ungradable",
+]
 
 AnswerRule = Literal["option-match", "published"]
 Ungradable = Literal["undefined", "wrong"]
 Protocol = Literal["blind", "published"]
+Rubric = Literal["standard", "paraphrased"]
+
+RUBRICS: tuple[Rubric, ...] = ("standard", "paraphrased")
+"""Wordings of the instructions; another one changes sentences, never axes, tags or schema."""
+
+PUBLISHED_ANSWER_JUDGE = "openai/gpt-4o"
+"""Who judges answers in SAGE's evaluation and in REPAIR (2026), at temperature 0."""
 
 MOST_REPEATS = 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgePreset:
+    """A judge as somebody published it: its model and the most tokens of a reply."""
+
+    model: str
+    max_tokens: int
+    source: str
+
+
+JUDGE_PRESETS: Mapping[str, JudgePreset] = MappingProxyType({
+    "published": JudgePreset(
+        model="anthropic/claude-opus-4-7",
+        max_tokens=4096,
+        source="AgentVidBench (2026, arXiv 2609.21386), Table of judge settings",
+    ),
+    "repository": JudgePreset(
+        model="anthropic/claude-opus-4-7",
+        max_tokens=8000,
+        source="AgentVidBench's public code, which gives twice the tokens that the paper says",
+    ),
+})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from taketwo.executions.located_yaml import LocatedYaml, Problems, read_located_
 from taketwo.executions.log_json import part
 from taketwo.executions.plan import ModelSpec, Plan, Sampling
 from taketwo.executions.rule import LEAST_BLOCK, MOST, ClusterBy, Metric, Missing, Population
+from taketwo.executions.scoring_spec import AnswerRule, Protocol, Rubric, Ungradable
 from taketwo.executions.sections import Section, sections_of
 from taketwo.tools.budget import Limits
 from taketwo.tools.web import SearchName
@@ -31,9 +32,11 @@ __all__ = [
     "PricesSection",
     "RuleSection",
     "SamplingSection",
+    "ScoringSection",
     "StoppingSection",
     "StudyFile",
     "StudySections",
+    "TrajectoryScoringSection",
     "WebSection",
     "read_study_file",
     "study_file_of",
@@ -214,6 +217,32 @@ class WebSection(Section):
     path: str | None = None
 
 
+NamedModels = Annotated[list[NamedModel], Field(max_length=20)]
+
+
+class TrajectoryScoringSection(Section):
+    """Who judges trajectories: a published preset, or a judge by name."""
+
+    preset: Literal["published", "repository"] | None = None
+    judge: NamedModel | None = None
+    protocol: Protocol = "blind"
+    rubric: Rubric = "standard"
+    max_tokens: int | None = Field(default=None, ge=256)
+    judges: NamedModels = Field(default_factory=list[ModelSection])
+    references: bool = True
+
+
+class ScoringSection(Section):
+    """How answers and trajectories are scored; the defaults are those of `ScoringSpec`."""
+
+    answers: AnswerRule = "option-match"
+    repeats: int = Field(default=1, ge=1, le=25)
+    ungradable: Ungradable = "undefined"
+    judges: NamedModels = Field(default_factory=list[ModelSection])
+    extractor: NamedModel | None = None
+    trajectories: Annotated[TrajectoryScoringSection, _or_name("preset")] | None = None
+
+
 class StudySections(Section):
     """A whole study file. What must be there is checked where all problems are collected."""
 
@@ -235,6 +264,7 @@ class StudySections(Section):
     provider_seeds: bool = False
     prices: Annotated[PricesSection, _or_name("file")] | None = None
     web: Annotated[WebSection, _or_name("search")] | None = None
+    scoring: Annotated[ScoringSection, _or_name("answers")] = Field(default_factory=ScoringSection)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,15 +12,18 @@ from typing import NamedTuple
 
 import polars as pl
 
+from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
 from taketwo.executions.manifest import availability_of
 from taketwo.executions.plan import Plan
 from taketwo.executions.prices import cost_usd
 from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
 from taketwo.outcomes.index_share import index_share
-from taketwo.outcomes.table import COLUMNS, Outcomes, ScoreStatus
+from taketwo.outcomes.table import COLUMNS, AnswerSource, Outcomes, ScoreStatus
+from taketwo.scores.process_scores import TrajectoryStatus
+from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 
-__all__ = ["Label", "LabelOf", "outcomes_of"]
+__all__ = ["Label", "LabelOf", "ProcessOf", "outcomes_of"]
 
 _WRONG: frozenset[RunStatus] = frozenset({"abstained", "unparsed", "limit"})
 """Without an answer, by the agent's own doing: counts as wrong."""
@@ -41,18 +44,31 @@ _GOES_WITH: Mapping[str, tuple[str, ...]] = {
 
 
 class Label(NamedTuple):
-    """What judging made of an answer: its status, and 1.0 for right, 0.0 for wrong, else None."""
+    """What judging made of an answer: its status, and 1.0 for right, 0.0 for wrong, else None.
+
+    `option_accuracy` is what the option alone says, `source` who read that option, and
+    `option_index` the option that a model read where the agent's own reader read none.
+    """
 
     status: ScoreStatus
     accuracy: float | None
+    option_accuracy: float | None = None
+    source: AnswerSource | None = None
+    option_index: int | None = None
 
 
-LabelOf = Callable[[str, Trajectory], tuple[ScoreStatus, float | None]]
-"""Judges the answer of an answered cell: question id and trajectory in, status and accuracy out."""
+LabelOf = Callable[[str, Trajectory], Label]
+"""Judges the answer of a cell that ran: question id and trajectory in."""
+
+ProcessOf = Callable[[str, Trajectory], tuple[TrajectoryStatus, TrajectoryJudgement | None]]
+"""Finds the judgement of the trajectory of a cell that ran: question id and trajectory in."""
 
 
 def outcomes_of(
-    plan: Plan, trajectories: Sequence[Trajectory], label_of: LabelOf | None = None
+    plan: Plan,
+    trajectories: Sequence[Trajectory],
+    label_of: LabelOf | None = None,
+    process_of: ProcessOf | None = None,
 ) -> Outcomes:
     """Return the outcomes of all planned cells.
 
@@ -63,8 +79,11 @@ def outcomes_of(
     trajectories
         At most one per cell; cells without one are `not_run`.
     label_of
-        Says whether an answer is right; asked for cells with status `answered` only. Without it,
-        multiple-choice answers are matched by option and open ones stay `not_judged`.
+        Says whether an answer is right; asked for cells that ran. Without it, multiple-choice
+        answers are matched by option and open ones stay `not_judged`.
+    process_of
+        Says what a judge made of a trajectory; asked for cells that ran. Without it, trajectories
+        stay `not_judged`.
 
     Raises
     ------
@@ -81,7 +100,7 @@ def outcomes_of(
                 cell = by_cell.get(key) or Trajectory(
                     arm=key[0], question_id=key[1], execution=execution, run_status="not_run"
                 )
-                rows.append(_row(plan, cell, judge))
+                rows.append(_row(plan, cell, judge, process_of or _not_judged))
     schema = {column.name: column.dtype for column in COLUMNS}
     return Outcomes(pl.DataFrame(rows, schema=schema, orient="row"))
 
@@ -107,22 +126,31 @@ def _by_cell(
 
 
 def _by_option(plan: Plan) -> LabelOf:
-    def label(question_id: str, trajectory: Trajectory) -> tuple[ScoreStatus, float | None]:
+    def label(question_id: str, trajectory: Trajectory) -> Label:
         truth = plan.planned(question_id).question.answer_index
+        if trajectory.run_status in _WRONG:
+            return Label("scored", 0.0)
         if truth is None or trajectory.answer_index is None:
-            return "not_judged", None
-        return "scored", float(trajectory.answer_index == truth)
+            return Label("not_judged", None)
+        matched = float(trajectory.answer_index == truth)
+        return Label("scored", matched, matched, "agent")
 
     return label
+
+
+def _not_judged(
+    question_id: str,  # noqa: ARG001 - the shape of ProcessOf
+    trajectory: Trajectory,  # noqa: ARG001
+) -> tuple[TrajectoryStatus, TrajectoryJudgement | None]:
+    return "not_judged", None
 
 
 def _label(cell: Trajectory, judge: LabelOf) -> Label:
     if cell.run_status in _FAILED:
         return Label("not_judged", None)
-    if cell.run_status in _WRONG:
-        return Label("scored", 0.0)
-    label = Label(*judge(cell.question_id, cell))
-    if (label.status == "scored") != (label.accuracy is not None):
+    label = judge(cell.question_id, cell)
+    is_counted_wrong = label.status == "ungradable" and label.accuracy == 0.0
+    if not is_counted_wrong and (label.status == "scored") != (label.accuracy is not None):
         raise InvalidResults(
             f"the label of {cell.sample_id!r} in K{cell.execution} contradicts itself: status "
             f"{label.status!r} with accuracy {label.accuracy!r}"
@@ -130,7 +158,7 @@ def _label(cell: Trajectory, judge: LabelOf) -> Label:
     return label
 
 
-def _row(plan: Plan, cell: Trajectory, judge: LabelOf) -> dict[str, object]:
+def _row(plan: Plan, cell: Trajectory, judge: LabelOf, process: ProcessOf) -> dict[str, object]:
     arm = plan.arm(cell.arm)
     question = plan.planned(cell.question_id).question
     label = _label(cell, judge)
@@ -145,20 +173,43 @@ def _row(plan: Plan, cell: Trajectory, judge: LabelOf) -> dict[str, object]:
         "run_status": cell.run_status,
         "score_status": label.status,
         "forced": cell.forced,
-        "answer_index": cell.answer_index,
+        "answer_index": cell.answer_index if label.option_index is None else label.option_index,
         "answer_text": cell.answer_text or None,
         "failure": None if failure is None else f"{failure.cause}: {failure.message}",
         "attempts": cell.attempts,
         "log": None if cell.log is None else f"K{cell.execution}/{cell.log}",
         "accuracy": label.accuracy,
-        "trajectory_score": None,
-        "mc_rate": None,
+        **_process(question, cell, process),
         **_effort(plan, cell),
+        "option_accuracy": label.option_accuracy,
+        "answer_source": label.source,
         "factors": _json(arm.factors),
         "attributes": _json({
             **question.attributes,
             **{name: list(levels) for name, levels in question.several_levels.items()},
         }),
+    }
+
+
+def _process(question: Question, cell: Trajectory, process: ProcessOf) -> dict[str, object]:
+    """Return what the judge of trajectories said; null where nobody judged."""
+    status, judgement = (
+        ("not_judged", None) if cell.run_status in _FAILED else process(cell.question_id, cell)
+    )
+    if judgement is None:
+        return {"trajectory_status": status}
+    scores = judgement.scores
+    kinds = {step.milestone_id: step.kind for step in question.milestones}
+    return {
+        "trajectory_status": status,
+        "trajectory_score": judgement.trajectory_score,
+        "mc_rate": judgement.mc_rate,
+        **{axis: None if score is None else float(score) for axis, score in scores.axes.items()},
+        "milestones": _json({
+            label.milestone_id: {"kind": kinds.get(label.milestone_id), "status": label.status}
+            for label in scores.milestones
+        }),
+        "failure_tags": json.dumps(list(scores.failure_tags)),
     }
 
 

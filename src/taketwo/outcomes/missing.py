@@ -58,13 +58,19 @@ def with_causes(frame: pl.DataFrame) -> pl.DataFrame:
     run, score = pl.col("run_status"), pl.col("score_status")
     present = (pl.col("availability") == "available").fill_null(value=False)
     failed = run.fill_null("not_run").is_in(FAILED_RUNS)
-    unanswered = run.is_in(NOT_ANSWERED).fill_null(value=False)
+    # What an extractor read, or is still to read, is not for the run's status to decide.
+    is_extracted = pl.col("answer_source").eq_missing("extracted")
+    unanswered = run.is_in(NOT_ANSWERED).fill_null(value=False) & ~is_extracted
+    # An answer that nobody can grade is wrong where the rule of the study says so.
+    is_scored = (
+        (score == "scored") | ((score == "ungradable") & (pl.col("accuracy") == 0.0))
+    ).fill_null(value=False)
     _refuse_contradictions(frame.filter((failed | unanswered) & (pl.col("accuracy") == 1.0)))
     accuracy = (
         pl
         .when(unanswered)
         .then(0.0)
-        .when(failed | (score != "scored").fill_null(value=True))
+        .when(failed | ~is_scored)
         .then(None)
         .otherwise(pl.col("accuracy"))
     )
@@ -74,7 +80,7 @@ def with_causes(frame: pl.DataFrame) -> pl.DataFrame:
         .then(None)
         .when(failed)
         .then(run.fill_null("not_run"))
-        .when((score != "scored").fill_null(value=True))
+        .when(~is_scored)
         .then(score.fill_null("not_judged"))
         .when(pl.col("accuracy").is_null())
         .then(pl.lit("no accuracy"))

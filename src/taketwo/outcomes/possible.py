@@ -15,12 +15,14 @@ from taketwo.executions.plan import Plan
 from taketwo.executions.rule import MOST
 from taketwo.executions.trajectory import RunStatus
 from taketwo.scores.judgements import ScoreStatus
+from taketwo.scores.process_scores import TrajectoryStatus
 
 __all__ = ["require_numbers", "require_planned", "require_possible"]
 
 _AVAILABILITY = ("available", "missing", "unreadable", "stopped")
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _UNANSWERED = ("abstained", "unparsed", "limit")
+_SOURCES = ("agent", "extracted")
 _KEY = ("arm", "execution", "question_id")
 
 
@@ -151,6 +153,8 @@ def _faults(measured: Sequence[str]) -> Iterator[_Fault]:
         ("availability", _AVAILABILITY),
         ("run_status", get_args(RunStatus)),
         ("score_status", get_args(ScoreStatus)),
+        ("answer_source", _SOURCES),
+        ("trajectory_status", get_args(TrajectoryStatus)),
     ):
         yield _Fault(
             where=~pl.col(name).is_in(list(known)),
@@ -164,18 +168,19 @@ def _contradictions() -> Iterator[_Fault]:
     """Yield what a row cannot say of itself at once."""
     has_value = pl.col("accuracy").is_not_null()
     failed, unanswered = (pl.col("run_status").is_in(kind) for kind in (_FAILED, _UNANSWERED))
+    is_extracted = pl.col("answer_source").eq_missing("extracted")
     yield _Fault(
         where=failed & has_value,
         shown="run_status",
         message="is an error in {n} rows that have an accuracy; leave the accuracy null",
     )
     yield _Fault(
-        where=unanswered & (pl.col("accuracy") > 0),
+        where=unanswered & ~is_extracted & (pl.col("accuracy") > 0),
         shown="run_status",
         message="says that there is no answer in {n} rows with accuracy 1",
     )
     yield _Fault(
-        where=(failed | unanswered) & pl.col("answer_index").is_not_null(),
+        where=(failed | (unanswered & ~is_extracted)) & pl.col("answer_index").is_not_null(),
         shown="run_status",
         message="says that there is no answer in {n} rows with an answer_index",
     )
@@ -185,25 +190,43 @@ def _contradictions() -> Iterator[_Fault]:
         message="is not not_run in {n} rows whose execution was stopped before them",
     )
     yield _Fault(
-        where=has_value & (pl.col("score_status") != "scored"),
+        where=has_value
+        & (pl.col("score_status") != "scored")
+        & ~((pl.col("score_status") == "ungradable") & (pl.col("accuracy") == 0)),
         shown="score_status",
         message="is not scored in {n} rows that have an accuracy",
+    )
+    yield _Fault(
+        where=is_extracted & (pl.col("run_status") != "unparsed"),
+        shown="run_status",
+        message="is not unparsed in {n} rows whose option a model read out of the text",
+    )
+    yield _Fault(
+        where=pl.col("trajectory_score").is_not_null()
+        & (failed | ~pl.col("trajectory_status").eq_missing("scored")),
+        shown="trajectory_status",
+        message="is not that of a judged trajectory in {n} rows that have a trajectory score",
     )
 
 
 def _require_objects(frame: pl.DataFrame) -> None:
-    """Require that the columns with JSON have an object in every row, or null."""
-    for name in ("factors", "attributes", "tokens_by_role"):
+    """Require that the columns with JSON have an object (tags: a list) in every row, or null."""
+    wanted: dict[str, tuple[type, str]] = dict.fromkeys(
+        ("factors", "attributes", "tokens_by_role", "milestones"),
+        (dict, 'object, write {"name": "level"}'),
+    )
+    wanted["failure_tags"] = (list, 'list, write ["counting_error"]')
+    for name, (kind, told) in wanted.items():
         for text in frame[name].drop_nulls().unique().sort():
             try:
-                is_object = isinstance(json.loads(text), dict)
+                is_right = isinstance(json.loads(text), kind)
             except (ValueError, RecursionError):
-                is_object = False
-            if not is_object:
+                is_right = False
+            if not is_right:
                 row = frame.filter(pl.col(name) == text).sort(_KEY).row(0, named=True)
                 raise InvalidResults(
-                    f"{name} is no JSON object, first {text[:60]!r} in {_cell(row)}; write "
-                    '{"name": "level"} or leave it null'
+                    f"{name} is no JSON {told.split(', ')[0]}, first {text[:60]!r} in {_cell(row)}; "
+                    f"{told.split(', ')[1]} or leave it null"
                 )
 
 

@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
@@ -18,6 +19,7 @@ from taketwo.scores.judgements import ScoreStatus
 __all__ = [
     "COLUMNS",
     "FORMAT",
+    "AnswerSource",
     "Column",
     "Outcomes",
     "ScoreStatus",
@@ -26,6 +28,8 @@ __all__ = [
 ]
 
 FORMAT = "taketwo.outcomes/1"
+
+AnswerSource = Literal["agent", "extracted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +64,15 @@ COLUMNS: tuple[Column, ...] = (
     _column("attempts", pl.Int32(), "", "how often the cell was started"),
     _column("log", pl.String(), "", "file that holds the cell, from the study's folder"),
     _column("accuracy", pl.Float64(), "0 or 1", "the answer is right; null where nobody can say"),
-    _column("trajectory_score", pl.Float64(), "0 to 100", "quality of the trajectory by its judge"),
+    _column("trajectory_score", pl.Float64(), "0 to 1", "half the mean of the axes that apply"),
     _column("mc_rate", pl.Float64(), "0 to 1", "share of the milestones that were reached"),
+    _column("task_understanding", pl.Float64(), "0 to 2", "axis TU of the trajectory judge"),
+    _column("gt_evidence_coverage", pl.Float64(), "0 to 2", "axis ECov: evidence acquired"),
+    _column("evidence_grounding", pl.Float64(), "0 to 2", "axis EG: claims that agree with it"),
+    _column(
+        "evidence_completeness", pl.Float64(), "0 to 2", "axis ECom; null where it does not apply"
+    ),
+    _column("reasoning_faithfulness", pl.Float64(), "0 to 2", "axis RF: the answer follows"),
     _column("turns", pl.Float64(), "generations", "generations of the orchestrator"),
     _column("visible_calls", pl.Float64(), "calls", "tool calls that the orchestrator issued"),
     _column("primitive_ops", pl.Float64(), "operations", "attempted, fresh and shared, failed too"),
@@ -80,10 +91,29 @@ COLUMNS: tuple[Column, ...] = (
     _column("index_latency_s", pl.Float64(), "s", "its share of the self-timed work on the index"),
     _column("index_model_calls", pl.Float64(), "generations", "its share of those for the index"),
     _column("index_frames", pl.Float64(), "images", "its share of those handed over for the index"),
+    _column("option_accuracy", pl.Float64(), "0 or 1", "what the option alone says of the answer"),
+    _column("answer_source", pl.String(), "", "who read the option: agent or extracted (a model)"),
+    _column("trajectory_status", pl.String(), "", "what judging made of the trajectory"),
+    _column("milestones", pl.String(), "JSON", "kind and status of each milestone, by its id"),
+    _column("failure_tags", pl.String(), "JSON", "list of the judge's failure tags"),
     _column("factors", pl.String(), "JSON", "levels of the arm's factors"),
     _column("attributes", pl.String(), "JSON", "levels of the question's subgroup factors"),
 )
 
+
+_ADDED: tuple[str, ...] = (
+    "task_understanding",
+    "gt_evidence_coverage",
+    "evidence_grounding",
+    "evidence_completeness",
+    "reasoning_faithfulness",
+    "option_accuracy",
+    "answer_source",
+    "trajectory_status",
+    "milestones",
+    "failure_tags",
+)
+"""Columns that tables from before they existed do not have; there they are null."""
 
 _FLOATS = tuple(column.name for column in COLUMNS if column.dtype == pl.Float64())
 
@@ -168,6 +198,11 @@ def read_outcomes(path: Path) -> Outcomes:
         raise InvalidResults(
             f"{path}: written by a newer version ({found}); this one reads {FORMAT}"
         )
+    frame = frame.with_columns(
+        pl.lit(None, dtype=column.dtype).alias(column.name)
+        for column in COLUMNS
+        if column.name in _ADDED and column.name not in frame.columns
+    )
     try:
         outcomes = Outcomes(frame)
         require_possible(frame, _FLOATS)

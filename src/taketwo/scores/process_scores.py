@@ -26,11 +26,13 @@ __all__ = [
     "MilestoneStatus",
     "ProcessScores",
     "ReplyFault",
+    "TrajectoryStatus",
     "mc_rate",
     "read_reply",
     "trajectory_score",
 ]
 
+TrajectoryStatus = Literal["scored", "judge_error", "not_judged"]
 MilestoneStatus = Literal["covered", "partial", "incorrect", "missing"]
 
 AXES: Mapping[str, tuple[str, str]] = {

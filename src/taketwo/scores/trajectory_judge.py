@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
-from string import Template
-from types import MappingProxyType
 
 import anyio
 from inspect_ai.model import (
@@ -19,72 +16,16 @@ from inspect_ai.model import (
 )
 
 from taketwo.benchmarks.canonical import sha256_of_text
-from taketwo.benchmarks.question import Question
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_model import open_judge
-from taketwo.scores.process_scores import FAILURE_TAGS, ProcessScores, ReplyFault, read_reply
-from taketwo.scores.trajectory_judgements import TrajectoryJudgement, trajectory_key
-from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory
+from taketwo.scores.process_scores import ProcessScores, ReplyFault, read_reply
+from taketwo.scores.trajectory_judgements import TrajectoryJudgement
+from taketwo.scores.trajectory_request import TrajectoryRequest, judge_request, rubric
 from taketwo.tools.fencing import fence
 
-__all__ = [
-    "JUDGE_PRESETS",
-    "RUBRICS",
-    "JudgePreset",
-    "TrajectoryJudgeFailure",
-    "TrajectoryRequest",
-    "judge_request",
-    "judge_trajectories",
-    "rubric",
-]
+__all__ = ["TrajectoryJudgeFailure", "judge_trajectories"]
 
 _REPAIRS = 2
-
-RUBRICS: tuple[str, ...] = ("standard",)
-"""Wordings of the instructions; another one changes sentences, never axes, tags or schema."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgePreset:
-    """A judge as somebody published it: its model and the most tokens of a reply."""
-
-    model: str
-    max_tokens: int
-    source: str
-
-
-JUDGE_PRESETS: Mapping[str, JudgePreset] = MappingProxyType({
-    "published": JudgePreset(
-        model="anthropic/claude-opus-4-7",
-        max_tokens=4096,
-        source="AgentVidBench (2026, arXiv 2609.21386), Table of judge settings",
-    ),
-    "repository": JudgePreset(
-        model="anthropic/claude-opus-4-7",
-        max_tokens=8000,
-        source="AgentVidBench's public code, which gives twice the tokens that the paper says",
-    ),
-})
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrajectoryRequest:
-    """A trajectory to be judged against its question's milestones."""
-
-    question: Question
-    trajectory: RenderedTrajectory
-    protocol: Protocol = "blind"
-    rubric: str = "standard"
-
-    def key(self, judge: str) -> str:
-        """Return the key of its judgement by `judge`."""
-        return trajectory_key(
-            question=self.question,
-            trajectory=self.trajectory,
-            judge=judge,
-            protocol=self.protocol,
-            prompt_sha256=sha256_of_text(rubric(self.rubric)),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,42 +35,6 @@ class TrajectoryJudgeFailure:
     key: str
     question_id: str
     cause: str
-
-
-def rubric(name: str) -> str:
-    """Return the instructions of the trajectory judge in one of their wordings."""
-    ending = "" if name == "standard" else f"_{name}"
-    path = resources.files("taketwo.scores") / "prompts" / f"trajectory_judge{ending}.txt"
-    tags = "\n".join(f"- {tag}" for tag in FAILURE_TAGS)
-    return Template(path.read_text("utf-8")).substitute(tags=tags)
-
-
-def judge_request(request: TrajectoryRequest) -> str:
-    """Return what the judge is shown: question, options, sweep flag, milestones and trajectory.
-
-    Neither the true answer, nor an explanation, nor an answer that somebody else parsed is in it.
-    """
-    question = request.question
-    options = [
-        f"{label}. {' '.join(option.split())}"
-        for label, option in zip(question.labels, question.options, strict=True)
-    ]
-    milestones = [
-        f"{step.milestone_id} ({step.kind or 'no type'}): {' '.join(step.text.split())}"
-        for step in question.milestones
-    ]
-    names = ", ".join(step.milestone_id for step in question.milestones)
-    system = [fence("system", request.trajectory.system)] if request.protocol == "published" else []
-    return "\n\n".join([
-        *system,
-        f"SWEEP_REQUIRED: {question.sweep or 'unknown'}",
-        fence("question", question.text),
-        *([fence("options", "\n".join(options))] if options else []),
-        fence("milestones", "\n".join(milestones)),
-        fence("trajectory", request.trajectory.text),
-        f"Reply with the JSON object only. Label these {len(milestones)} milestones once each, in this "
-        f"order: {names}.",
-    ])
 
 
 async def judge_trajectories(
