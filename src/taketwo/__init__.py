@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from taketwo.executions.trajectory import Trajectory
     from taketwo.outcomes.table import Outcomes
     from taketwo.question_sets import check_benchmark, compare_population, hold_out
-    from taketwo.study import compare, plan, run, score, write_report
+    from taketwo.scoring import score
+    from taketwo.study import compare, plan, run, write_report
     from taketwo.video_availability import check_availability
 
 _HOMES = {
@@ -75,7 +76,7 @@ _HOMES = {
     "hold_out": "taketwo.question_sets",
     "plan": "taketwo.study",
     "run": "taketwo.study",
-    "score": "taketwo.study",
+    "score": "taketwo.scoring",
     "write_report": "taketwo.study",
 }
 

@@ -13,7 +13,8 @@ from taketwo.executions.plan import Plan
 from taketwo.executions.progress import Progress
 from taketwo.media.store import MediaStore, write_atomically
 from taketwo.report.accounts import ContextNumber
-from taketwo.study import Planned, ReportFiles, plan, run, score, write_report
+from taketwo.scoring import score
+from taketwo.study import Planned, ReportFiles, plan, run, write_report
 
 __all__ = ["Shown", "demo", "demo_study"]
 

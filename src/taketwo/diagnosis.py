@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from taketwo.errors import TaketwoError
-from taketwo.study import plan, run, score
+from taketwo.scoring import score
+from taketwo.study import plan, run
 
 __all__ = ["Check", "Diagnosis", "State", "doctor"]
 

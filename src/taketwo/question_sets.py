@@ -29,7 +29,7 @@ from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.benchmarks.selection import Holdout, Unit, draw_holdout
 from taketwo.errors import RequestError
 from taketwo.media.store import write_atomically
-from taketwo.study import StudyFolder
+from taketwo.study_folder import StudyFolder
 
 __all__ = [
     "Against",

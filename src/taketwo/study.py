@@ -1,41 +1,37 @@
-"""The public functions: plan, run, score, compare, write_report. They compose the stages, nothing more.
+"""The public functions plan, run, compare and write_report. They compose the stages, nothing more.
 
 What needs the engine or a decoder is imported where it is called, so that reading results stays light.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from taketwo.added_scoring import study_scoring
 from taketwo.analysis.compare import compare as compare_outcomes
 from taketwo.analysis.comparison import Comparison
 from taketwo.analysis.early_stop import early_stop
 from taketwo.analysis.statements import configuration_statement
-from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
 from taketwo.executions.expected_cost import ExpectedCost, expected_cost
-from taketwo.executions.logs import UnknownLayout, collect
+from taketwo.executions.logs import collect
 from taketwo.executions.manifest import Manifest, compare_manifests
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.progress import Progress
 from taketwo.executions.rule import Missing
 from taketwo.executions.stopped import Stopped, is_stopped
 from taketwo.executions.trajectory import Trajectory
-from taketwo.executions.trajectory_table import write_trajectories
-from taketwo.media.store import write_atomically
-from taketwo.outcomes.build import outcomes_of
 from taketwo.outcomes.from_logs import manifests_of, read_logs
 from taketwo.outcomes.possible import require_planned
 from taketwo.outcomes.table import Outcomes, read_outcomes
-from taketwo.scores.grading import Grader
-from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
+from taketwo.scoring import by_engine, score
+from taketwo.study_folder import StudyFolder, write_json
 
 if TYPE_CHECKING:
     from taketwo.report.accounts import ContextNumber
@@ -47,60 +43,11 @@ __all__ = [
     "Planned",
     "Ran",
     "ReportFiles",
-    "Scored",
-    "StudyFolder",
     "compare",
     "plan",
     "run",
-    "score",
     "write_report",
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudyFolder:
-    """Where a study lies: its folder and, where there is one, the file that describes it."""
-
-    folder: Path
-    study_yaml: Path | None
-
-    @classmethod
-    def locate(cls, study: Path) -> StudyFolder:
-        """Find the study that a folder or a YAML file names.
-
-        `NAME.yaml` describes the study in the folder `NAME` beside it, `study.yaml` the one that
-        it lies in.
-
-        Raises
-        ------
-        RequestError
-            If there is nothing of that name, or a folder without study and plan.
-        """
-        if study.is_dir():
-            written = study / "study.yaml"
-            name = study.resolve()
-            beside = [name.parent / f"{name.name}{ending}" for ending in (".yaml", ".yml")]
-            found = next((path for path in (written, *beside) if path.is_file()), None)
-            if found is None and not (study / "plan.json").is_file():
-                raise RequestError(
-                    f"{study}: neither study.yaml nor plan.json here; write a study.yaml "
-                    "(docs/guides/study-file.md), or name another folder"
-                )
-            return cls(folder=study, study_yaml=found)
-        if study.is_file() and study.suffix in {".yaml", ".yml"}:
-            folder = study.parent if study.stem == "study" else study.with_suffix("")
-            return cls(folder=folder, study_yaml=study)
-        what = "not a study file (.yaml)" if study.is_file() else "no such study"
-        raise RequestError(f"{study}: {what}; name a study folder or its YAML file")
-
-    @property
-    def plan_path(self) -> Path:
-        """Return where the frozen plan lies."""
-        return self.folder / "plan.json"
-
-    def plan(self) -> Plan:
-        """Return the frozen plan."""
-        return read_plan(self.plan_path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +129,9 @@ def run(
     planned = plan(study)
 
     def decide(execution: int, blocks: int) -> Stopped | None:
-        return early_stop(planned.plan, score(planned.folder).outcomes, execution, blocks)
+        return early_stop(
+            planned.plan, score(planned.folder, answers_only=True).outcomes, execution, blocks
+        )
 
     done = run_study(
         planned.folder,
@@ -207,61 +156,6 @@ def _failure_text(cell: Trajectory) -> str:
     if cell.failure is not None:
         told = f"{told}, {cell.failure.cause}: {' '.join(cell.failure.message.split())[:300]}"
     return f"question {cell.question_id!r}, arm {cell.arm!r}, K{cell.execution}: {told}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scored:
-    """What scoring did: the table, how many answers the judge labelled now, and what it could not label."""
-
-    outcomes: Outcomes
-    trajectories: tuple[Trajectory, ...]
-    judged: int
-    failures: tuple[str, ...]
-    pending: int
-
-
-def score(study: Path | str, *, judge: bool = True) -> Scored:
-    """Judge the answers of a study from its logs and write its trajectories and outcomes.
-
-    With `judge=False` no model is called: answers that need the judge stay `not_judged`.
-    """
-    where = StudyFolder.locate(Path(study))
-    frozen = where.plan()
-    trajectories = collect(where.folder, frozen, read_unknown=_by_engine)
-    folder = where.folder / "judgements"
-    judgements = dict(read_judgements(folder))
-    pending = Grader(frozen, judgements).pending(trajectories)
-    labelled: tuple[Judgement, ...] = ()
-    failed: dict[str, str] = {}
-    if judge and pending and frozen.judge is not None:
-        from taketwo.scores.answer_judge import judge_answers  # heavy: on call
-
-        spec = frozen.judge
-
-        async def ask() -> tuple[tuple[Judgement, ...], dict[str, str]]:
-            done, failures = await judge_answers(
-                pending,
-                spec,
-                connections=frozen.connections,
-                retries=frozen.retries,
-                timeout_s=max(1, round(frozen.timeout_s)),
-            )
-            return done, {failure.key: failure.cause for failure in failures}
-
-        labelled, failed = asyncio.run(ask())
-        write_judgements(folder, labelled)
-        judgements.update({judgement.key: judgement for judgement in labelled})
-    grader = Grader(frozen, judgements, failed=failed)
-    outcomes = outcomes_of(frozen, trajectories, grader.label_of)
-    write_trajectories(where.folder / "trajectories.parquet", trajectories)
-    outcomes.write(where.folder / "outcomes.parquet")
-    return Scored(
-        outcomes=outcomes,
-        trajectories=trajectories,
-        judged=len(labelled),
-        failures=tuple(sorted(failed.values())),
-        pending=len(pending) - len(labelled),
-    )
 
 
 def compare(
@@ -295,7 +189,7 @@ def compare(
     """
     paths = [Path(item) for item in what]
     if paths and all(path.suffix == ".eval" for path in paths):
-        found = read_logs(paths, read_unknown=_by_engine)
+        found = read_logs(paths, read_unknown=by_engine)
         return _compared(
             found.plan,
             found.manifests,
@@ -339,7 +233,10 @@ def compare(
         allow_drift=allow_drift,
         by=by,
     )
-    _write_json(where.folder / "comparison.json", comparison.to_json())
+    reasons = study_scoring(where.folder, frozen).reasons
+    if reasons:
+        comparison = replace(comparison, not_as_planned=(*comparison.not_as_planned, *reasons))
+    write_json(where.folder / "comparison.json", comparison.to_json())
     return comparison
 
 
@@ -375,7 +272,7 @@ def write_report(
     frozen = where.plan()
     chosen = _common_attributes(frozen) if by is None else by
     comparison = compare(study, missing=missing, allow_drift=allow_drift, by=chosen)
-    trajectories = collect(where.folder, frozen, read_unknown=_by_engine)
+    trajectories = collect(where.folder, frozen, read_unknown=by_engine)
     document = build_document(
         Sources(
             comparison=comparison,
@@ -446,17 +343,6 @@ def _common_attributes(frozen: Plan) -> tuple[str, ...]:
     )
 
 
-def _by_engine(log: Path) -> Sequence[Trajectory]:
-    try:
-        from taketwo.executions.logs_by_engine import read_log  # heavy: on call
-    except ModuleNotFoundError as error:
-        raise UnknownLayout(
-            f"{log}: the layout of this log is not known; to read it by the engine install "
-            "'taketwo[run]'"
-        ) from error
-    return tuple(read_log(log))
-
-
 def _context(path: Path) -> tuple[ContextNumber, ...]:
     from taketwo.report.accounts import ContextNumber  # charts are slow to load: on call
 
@@ -469,11 +355,6 @@ def _context(path: Path) -> tuple[ContextNumber, ...]:
         raise InvalidResults(
             f"{path}: not the numbers that the demo writes beside a study ({error}); remove the file"
         ) from error
-
-
-def _write_json(path: Path, record: JsonValue) -> None:
-    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(path, text.encode("utf-8"))
 
 
 def _now() -> str:

@@ -91,7 +91,12 @@ def test_comparing_gives_a_verdict_for_each_measured_metric(finished: Path) -> N
     assert all(metric["verdict"] for metric in pair["metrics"].values())
     assert {item["metric"] for item in pair["not_measured"]} == {
         "cost_usd",
+        "evidence_completeness",
+        "evidence_grounding",
+        "gt_evidence_coverage",
         "mc_rate",
+        "reasoning_faithfulness",
+        "task_understanding",
         "trajectory_score",
     }
 

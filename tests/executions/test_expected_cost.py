@@ -350,7 +350,7 @@ def test_the_text_shows_cost_limits_and_what_can_be_detected() -> None:
         "  arm     cells  calls  at most   tokens  at most    US$  at most\n"
         "  single     10    ~10       10  ~14,100   20,000  ~0.03     0.16\n"
         "  react      10    ~70      350  ~88,700        -  ~0.14        -\n"
-        "judge: at most 4 open answers (equal ones are judged once)\n"
+        "judges of answers: at most 4 requests (equal answers are judged once)\n"
         "prices as of 2026-03-01\n"
         "~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded\n"
         "\n"

@@ -92,9 +92,10 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_line(tmp_path: Path) 
         "study.yaml:5 arms.b.generate.temprature: no such setting; did you mean 'temperature'?",
         "study.yaml:6 models.orchestrator.name: must be provider/model, for example openai/gpt-4o "
         "or taketwo/offline-observer; found 'gpt4'",
-        "study.yaml:7 rule.primary.1: must be 'accuracy', 'trajectory_score', 'mc_rate', 'turns', "
-        "'visible_calls', 'primitive_ops', 'latency_s', 'tokens' or 'cost_usd'; did you mean "
-        "'accuracy'?; found 'acuracy'",
+        "study.yaml:7 rule.primary.1: must be 'accuracy', 'trajectory_score', 'mc_rate', "
+        "'task_understanding', 'gt_evidence_coverage', 'evidence_grounding', 'evidence_completeness', "
+        "'reasoning_faithfulness', 'turns', 'visible_calls', 'primitive_ops', 'latency_s', 'tokens' "
+        "or 'cost_usd'; did you mean 'accuracy'?; found 'acuracy'",
         "study.yaml:7 rule.level: must be less than 1; found 1.5",
         "study.yaml:7 rule.margins.accuracy: must be greater than 0; found -1",
         "study.yaml:8 executions: must be greater than or equal to 1; found 0",

@@ -17,7 +17,7 @@ from taketwo.executions.trajectory import (
     ToolCall,
     Trajectory,
 )
-from taketwo.outcomes.build import outcomes_of
+from taketwo.outcomes.build import Label, outcomes_of
 from taketwo.outcomes.table import ScoreStatus
 
 MCQ = Question(
@@ -171,7 +171,7 @@ def test_options_are_matched_where_nobody_else_judges() -> None:
 )
 def test_the_label_of_the_judge_is_taken(status: ScoreStatus, accuracy: float | None) -> None:
     frame = outcomes_of(
-        PLAN, [make_trajectory("open", answer_text="cat")], lambda *_: (status, accuracy)
+        PLAN, [make_trajectory("open", answer_text="cat")], lambda *_: Label(status, accuracy)
     ).frame
 
     found = frame.filter(run_status="answered").row(0, named=True)
@@ -180,7 +180,7 @@ def test_the_label_of_the_judge_is_taken(status: ScoreStatus, accuracy: float | 
 
 def test_a_label_that_contradicts_itself_is_refused() -> None:
     with pytest.raises(InvalidResults, match=r"status 'ungradable' with accuracy 0\.0"):
-        outcomes_of(PLAN, [make_trajectory("open")], lambda *_: ("ungradable", 0.0))
+        outcomes_of(PLAN, [make_trajectory("open")], lambda *_: Label("ungradable", 0.0))
 
 
 def test_a_row_names_arm_video_factors_log_and_attempts() -> None:

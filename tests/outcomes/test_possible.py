@@ -52,7 +52,10 @@ def _row(**given: object) -> dict[str, object]:
             answer_index=None,
             accuracy=None,
         ),
-        _row(trajectory_score=100.0, mc_rate=0.0, attempts=0, factors=None),
+        _row(trajectory_score=1.0, mc_rate=0.0, attempts=0, factors=None),
+        _row(trajectory_status="scored", evidence_grounding=2.0, failure_tags="[]"),
+        _row(score_status="ungradable", accuracy=0.0),
+        _row(run_status="unparsed", answer_source="extracted", answer_index=1),
     ],
 )
 def test_rows_that_runs_have_are_taken(row: dict[str, object]) -> None:
@@ -76,7 +79,20 @@ def test_rows_that_runs_have_are_taken(row: dict[str, object]) -> None:
         ({"cost_usd": -1.0}, "cost_usd has 1 values below 0, first -1.0 in"),
         ({"input_tokens": float("inf")}, "input_tokens has 1 values that are not finite"),
         ({"mc_rate": 1.5}, "mc_rate has 1 values above 1, first 1.5 in"),
-        ({"trajectory_score": 101.0}, "trajectory_score has 1 values above 100, first 101.0 in"),
+        ({"trajectory_score": 1.5}, "trajectory_score has 1 values above 1, first 1.5 in"),
+        ({"evidence_grounding": 3.0}, "evidence_grounding has 1 values above 2, first 3.0 in"),
+        (
+            {"trajectory_score": 0.5, "trajectory_status": "judge_error"},
+            "trajectory_status is not that of a judged trajectory in 1 rows",
+        ),
+        ({"trajectory_status": "bogus"}, "trajectory_status has 1 values other than scored, "),
+        ({"answer_source": "guess"}, "answer_source has 1 values other than agent, extracted"),
+        (
+            {"answer_source": "extracted"},
+            "run_status is not unparsed in 1 rows whose option a model read",
+        ),
+        ({"failure_tags": "{}"}, "failure_tags is no JSON list, first '{}' in"),
+        ({"milestones": "[]"}, r"milestones is no JSON object, first '\[\]' in"),
         ({"answer_index": -1}, "answer_index has 1 values below 0, first -1 in"),
         ({"attempts": -1}, "attempts has 1 values below 0, first -1 in"),
         ({"execution": 0}, "execution has 1 values below 1, first 0 in"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -9,7 +10,7 @@ from scipy import special
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.arm_cost import ArmCost, Assumptions, arm_cost
-from taketwo.executions.plan import Plan
+from taketwo.executions.plan import Plan, PlannedQuestion
 from taketwo.tools.budget import Limits
 
 __all__ = ["ArmCost", "Assumptions", "ExpectedCost", "Sensitivity", "expected_cost", "sensitivity"]
@@ -48,6 +49,7 @@ class ExpectedCost:
 
     arms: tuple[ArmCost, ...]
     judged_most: int
+    trajectories_most: int
     prices_date: str | None
     sensitivity: Sensitivity
     assumptions: Assumptions
@@ -74,6 +76,7 @@ class ExpectedCost:
             "usd": self.usd,
             "usd_most": self.usd_most,
             "judged_most": self.judged_most,
+            "trajectories_most": self.trajectories_most,
             "prices_date": self.prices_date,
             "arms": [arm.to_json() for arm in self.arms],
             "sensitivity": self.sensitivity.to_json(),
@@ -99,16 +102,37 @@ def expected_cost(plan: Plan, assumptions: Assumptions | None = None) -> Expecte
     """
     known = assumptions or Assumptions()
     present = [item for item in plan.questions if item.availability == "available"]
-    is_open = sum(1 for item in present if item.question.format == "open")
     return ExpectedCost(
         arms=tuple(arm_cost(plan, arm, present, known) for arm in plan.arms),
-        judged_most=0 if plan.judge is None else is_open * plan.executions * len(plan.arms),
+        judged_most=_judged_most(plan, present),
+        trajectories_most=_trajectories_most(plan, present),
         prices_date=plan.prices_date,
         sensitivity=sensitivity(
             len(present), plan.executions, residual_sd=known.residual_sd, level=plan.rule.level
         ),
         assumptions=known,
     )
+
+
+def _judged_most(plan: Plan, present: Sequence[PlannedQuestion]) -> int:
+    """Return how many answers may be sent to judges, were no two alike; extractions are not counted."""
+    if plan.judge is None:
+        return 0
+    is_all = plan.scoring.answers == "published"
+    asked = sum(1 for item in present if is_all or item.question.format == "open")
+    cells = asked * plan.executions * len(plan.arms)
+    return cells * plan.scoring.repeats * (1 + len(plan.scoring.judges))
+
+
+def _trajectories_most(plan: Plan, present: Sequence[PlannedQuestion]) -> int:
+    """Return how many trajectories may be sent to judges, the curated ones included."""
+    scoring = plan.scoring.trajectories
+    if scoring is None:
+        return 0
+    asked = [item.question for item in present if item.question.milestones]
+    curated = sum(1 for question in asked if question.reference and scoring.references)
+    cells = len(asked) * plan.executions * len(plan.arms)
+    return cells * (1 + len(scoring.judges)) + curated
 
 
 def sensitivity(
@@ -179,7 +203,12 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
     lines = [f"{cost.cells:,} cells with a video, over all executions", *_aligned(rows)]
     if cost.judged_most:
         lines.append(
-            f"judge: at most {cost.judged_most:,} open answers (equal ones are judged once)"
+            f"judges of answers: at most {cost.judged_most:,} requests (equal answers are judged once)"
+        )
+    if cost.trajectories_most:
+        lines.append(
+            f"judges of trajectories: at most {cost.trajectories_most:,} requests, and up to two more "
+            "for each reply that breaks a rule"
         )
     if cost.prices_date is not None:
         lines.append(f"prices as of {cost.prices_date}")

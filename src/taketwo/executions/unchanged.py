@@ -123,6 +123,7 @@ def _settings_differences(plan: Plan, now: Plan) -> list[str]:
         "code_sha256",
         "benchmark_sha256",
         "web",
+        "scoring",
     }
     found = [
         _difference(name.replace("_", " "), before[name], after[name])
@@ -132,6 +133,8 @@ def _settings_differences(plan: Plan, now: Plan) -> list[str]:
     web = [None if one.web is None else one.web.identity for one in (plan, now)]
     if web[0] != web[1]:
         found.append(_difference("web", *web))
+    if plan.scoring != now.scoring:
+        found.append(_difference("scoring", plan.scoring.to_json(), now.scoring.to_json()))
     if plan.code_sha256 != now.code_sha256:
         found.append(
             "code of Take Two: planned "

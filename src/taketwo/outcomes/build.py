@@ -145,11 +145,15 @@ def _not_judged(
     return "not_judged", None
 
 
-def _label(cell: Trajectory, judge: LabelOf) -> Label:
+def _label(plan: Plan, cell: Trajectory, judge: LabelOf) -> Label:
     if cell.run_status in _FAILED:
         return Label("not_judged", None)
     label = judge(cell.question_id, cell)
-    is_counted_wrong = label.status == "ungradable" and label.accuracy == 0.0
+    is_counted_wrong = (
+        plan.scoring.ungradable == "wrong"
+        and label.status == "ungradable"
+        and label.accuracy == 0.0
+    )
     if not is_counted_wrong and (label.status == "scored") != (label.accuracy is not None):
         raise InvalidResults(
             f"the label of {cell.sample_id!r} in K{cell.execution} contradicts itself: status "
@@ -161,7 +165,7 @@ def _label(cell: Trajectory, judge: LabelOf) -> Label:
 def _row(plan: Plan, cell: Trajectory, judge: LabelOf, process: ProcessOf) -> dict[str, object]:
     arm = plan.arm(cell.arm)
     question = plan.planned(cell.question_id).question
-    label = _label(cell, judge)
+    label = _label(plan, cell, judge)
     failure = cell.failure
     return {
         "arm": cell.arm,

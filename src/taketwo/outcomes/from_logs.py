@@ -17,9 +17,16 @@ from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.stopped import stopped_in
 from taketwo.executions.trajectory import Trajectory
 from taketwo.outcomes.build import outcomes_of
+from taketwo.outcomes.labels import labels_by
 from taketwo.outcomes.table import Outcomes
+from taketwo.scores.extractions import Extraction, read_extractions
 from taketwo.scores.grading import Grader
 from taketwo.scores.judgements import Judgement, read_judgements
+from taketwo.scores.process_labels import ProcessLabels
+from taketwo.scores.trajectory_judgements import (
+    TrajectoryJudgement,
+    read_trajectory_judgements,
+)
 
 __all__ = ["LogResults", "manifests_of", "read_logs"]
 
@@ -70,8 +77,14 @@ def read_logs(logs: Sequence[Path], *, read_unknown: LogReader | None = None) ->
         manifests.append(build_manifest(plan, execution, merged, attempts_of(own)))
         cells.extend(merged)
     _require_cells_of(first, cells, logs)
-    grader = Grader(first, _judgements_near(logs))
-    table = outcomes_of(first, cells, grader.label_of).to_polars()
+    labels = _labels_near(logs)
+    scoring = first.scoring.trajectories
+    table = outcomes_of(
+        first,
+        cells,
+        labels_by(Grader(first, labels.answers, labels.extractions)),
+        None if scoring is None else ProcessLabels(first, scoring, labels.trajectories).process_of,
+    ).to_polars()
     present = table.filter(pl.col("execution").is_in(sorted(set(executions.values()))))
     return LogResults(plan=first, manifests=tuple(manifests), outcomes=Outcomes(present))
 
@@ -131,10 +144,22 @@ def _require_cells_of(plan: Plan, cells: Sequence[Trajectory], logs: Sequence[Pa
         )
 
 
-def _judgements_near(logs: Sequence[Path]) -> Mapping[str, Judgement]:
-    return {
-        key: judgement
-        for folder in dict.fromkeys(log.parent.parent / "judgements" for log in logs)
-        if folder.is_dir()
-        for key, judgement in read_judgements(folder).items()
-    }
+@dataclass(frozen=True, kw_only=True)
+class _Labels:
+    """What judges said of these logs, out of the folders beside them."""
+
+    answers: Mapping[str, Judgement]
+    extractions: Mapping[str, Extraction]
+    trajectories: Mapping[str, TrajectoryJudgement]
+
+
+def _labels_near(logs: Sequence[Path]) -> _Labels:
+    answers: dict[str, Judgement] = {}
+    extractions: dict[str, Extraction] = {}
+    trajectories: dict[str, TrajectoryJudgement] = {}
+    for folder in dict.fromkeys(log.parent.parent / "judgements" for log in logs):
+        if folder.is_dir():
+            answers |= read_judgements(folder)
+            extractions |= read_extractions(folder)
+            trajectories |= read_trajectory_judgements(folder)
+    return _Labels(answers=answers, extractions=extractions, trajectories=trajectories)

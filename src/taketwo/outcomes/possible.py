@@ -203,7 +203,7 @@ def _contradictions() -> Iterator[_Fault]:
     )
     yield _Fault(
         where=pl.col("trajectory_score").is_not_null()
-        & (failed | ~pl.col("trajectory_status").eq_missing("scored")),
+        & (failed | (pl.col("trajectory_status") != "scored")),
         shown="trajectory_status",
         message="is not that of a judged trajectory in {n} rows that have a trajectory score",
     )

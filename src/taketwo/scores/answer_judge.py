@@ -1,21 +1,21 @@
-"""One pooled judge for open answers: each distinct answer is judged once, blind to arm and execution."""
+"""One pooled judge for answers: each distinct answer is judged once a repeat, blind to arm and execution."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-import anyio
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from taketwo.executions.plan import ModelSpec
-from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt
+from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt, option_text
 from taketwo.scores.judge_model import open_judge
-from taketwo.scores.judgements import Judgement
+from taketwo.scores.judged_in_parallel import ask_for_object, judged_in_parallel, object_in
+from taketwo.scores.judgements import Judgement, answer_string
 from taketwo.tools.fencing import fence
 
 __all__ = ["JudgeFailure", "judge_answers"]
@@ -45,76 +45,77 @@ async def judge_answers(
     retries: int,
     timeout_s: int,
 ) -> tuple[tuple[Judgement, ...], tuple[JudgeFailure, ...]]:
-    """Judge each distinct answer once at temperature 0, in parallel.
+    """Judge each distinct answer and repeat once at temperature 0, in parallel.
 
     Returns the judgements and the failures; a failure is never a label. A reply that is not the
-    JSON object asked for is asked for once more, with what was wrong with it.
+    JSON object asked for is asked for once more, with what was wrong with it. The judgements are of
+    one served model: where several served the requests, those of all but the most frequent one are
+    failures. Repeats are asked at temperature 0 too, without any cache: they measure how far the
+    judge repeats itself, not how it samples.
     """
     model = open_judge(spec, connections=connections, retries=retries, timeout_s=timeout_s)
     distinct = {request.key(spec.name): request for request in requests}
-    judgements: list[Judgement] = []
-    failures: list[JudgeFailure] = []
-    slots = anyio.CapacityLimiter(connections)
 
-    async def one(key: str, request: JudgeRequest) -> None:
-        async with slots:
-            try:
-                judgements.append(await _judge_one(model, spec.name, key, request))
-            except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
-                cause = f"{type(error).__name__}: {error}"[:500]
-                failures.append(
-                    JudgeFailure(key=key, question_id=request.question.question_id, cause=cause)
-                )
+    async def ask(key: str, request: JudgeRequest) -> Judgement:
+        return await _judge_one(model, spec.name, key, request)
 
-    async with anyio.create_task_group() as group:
-        for key, request in distinct.items():
-            group.start_soon(one, key, request)
-    judgements.sort(key=lambda judgement: judgement.key)
-    failures.sort(key=lambda failure: failure.key)
-    return tuple(judgements), tuple(failures)
+    done = await judged_in_parallel(distinct, ask, connections=connections)
+    strangers = _served_otherwise(done.results)
+    causes = {**done.causes, **strangers}
+    judgements = tuple(one for key, one in done.results.items() if key not in strangers)
+    failures = tuple(
+        JudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=causes[key])
+        for key in sorted(causes)
+    )
+    return judgements, failures
+
+
+def _served_otherwise(judgements: Mapping[str, Judgement]) -> dict[str, str]:
+    """Return why, by key, judgements do not count that the most frequent served model did not give."""
+    counts = Counter(one.served_model or "" for one in judgements.values())
+    if len(counts) < 2:
+        return {}
+    usual = min(counts, key=lambda model: (-counts[model], model))
+    return {
+        key: f"served by {one.served_model!r}, while {counts[usual]} of {len(judgements)} were served "
+        f"by {usual!r}; a judge is one model"
+        for key, one in judgements.items()
+        if one.served_model != usual
+    }
 
 
 async def _judge_one(model: Model, judge: str, key: str, request: JudgeRequest) -> Judgement:
-    question = request.question
-    truth = [question.answer_text or "", *question.accepted_answers]
+    answer = answer_string(request.answer)
     messages: list[ChatMessage] = [
         ChatMessageSystem(content=judge_prompt()),
-        ChatMessageUser(
-            content="\n\n".join((
-                fence("question", question.text),
-                fence("true answer", "\n".join(dict.fromkeys(form for form in truth if form))),
-                fence("answer to grade", request.answer),
-            ))
-        ),
+        ChatMessageUser(content=_shown(request, answer)),
     ]
-    output = await model.generate(messages)
-    try:
-        verdict = _parsed(output.completion)
-    except ValueError as problem:
-        again = ChatMessageUser(
-            content=f"That was not usable: {problem}. Reply with the JSON object only."
-        )
-        output = await model.generate([*messages, output.message, again])
-        verdict = _parsed(output.completion)
+    asked = await ask_for_object(model, messages, lambda reply: object_in(reply, _Verdict))
     return Judgement(
         key=key,
-        question_id=question.question_id,
-        answer=request.answer,
-        label=verdict.label,
+        question_id=request.question.question_id,
+        answer=answer,
+        label=asked.value.label,
         judge=judge,
-        served_model=output.model,
+        served_model=asked.served_model,
         prompt_sha256=PROMPT_SHA256,
-        reason=verdict.reason[:1000],
+        reason=asked.value.reason[:1000],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        repeat=request.repeat,
     )
 
 
-def _parsed(reply: str) -> _Verdict:
-    start, end = reply.find("{"), reply.rfind("}")
-    if start < 0 or end < start:
-        raise ValueError("there is no JSON object in the reply")
-    try:
-        return _Verdict.model_validate(json.loads(reply[start : end + 1]))
-    except (ValidationError, ValueError, RecursionError) as error:
-        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise ValueError(f"the JSON object is wrong: {first}") from error
+def _shown(request: JudgeRequest, answer: str) -> str:
+    """Return the question, its options, its truth and the answer, each in a fence of its own."""
+    question = request.question
+    options = [option_text(question, index) for index in range(len(question.options))]
+    if question.answer_index is None:
+        truth = [question.answer_text or "", *question.accepted_answers]
+    else:
+        truth = [options[question.answer_index]]
+    return "\n\n".join((
+        fence("question", question.text),
+        *([fence("options", "\n".join(options))] if options else []),
+        fence("true answer", "\n".join(dict.fromkeys(form for form in truth if form))),
+        fence("answer to grade", answer),
+    ))

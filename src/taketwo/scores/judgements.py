@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
-import io
 import unicodedata
-import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import polars as pl
 
 from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
-from taketwo.media.store import write_atomically
+from taketwo.scores.judgement_parts import read_parts, write_part
 
 __all__ = [
+    "JudgeNoise",
     "Judgement",
     "Label",
     "ScoreStatus",
+    "answer_string",
+    "judge_noise",
     "judgement_key",
-    "normalised_answer",
     "read_judgements",
+    "require_one_served_model",
     "write_judgements",
 ]
 
 Label = Literal["correct", "incorrect", "ungradable"]
 ScoreStatus = Literal["scored", "ungradable", "judge_error", "not_judged"]
 _LABELS: tuple[Label, ...] = ("correct", "incorrect", "ungradable")
-_SCHEMA = {
-    name: pl.String()
-    for name in (
-        "key",
-        "question_id",
-        "answer",
-        "label",
-        "judge",
-        "served_model",
-        "prompt_sha256",
-        "reason",
-        "created",
-    )
+_SCHEMA: Mapping[str, pl.DataType] = {
+    "key": pl.String(),
+    "question_id": pl.String(),
+    "answer": pl.String(),
+    "label": pl.String(),
+    "judge": pl.String(),
+    "served_model": pl.String(),
+    "prompt_sha256": pl.String(),
+    "reason": pl.String(),
+    "created": pl.String(),
+    "repeat": pl.Int64(),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a judge said of an answer; `key` is the hash of what it was asked, arm and execution apart."""
+    """What a judge said of an answer; `key` is the hash of what it was asked, arm and execution apart.
+
+    `repeat` counts the judgements of one answer from 0. `part` is the file that it was read from,
+    None for one that was made just now.
+    """
 
     key: str
     question_id: str
@@ -58,69 +63,147 @@ class Judgement:
     reason: str
     created: str
     served_model: str | None = None
+    repeat: int = 0
+    part: str | None = field(default=None, compare=False, repr=False)
 
 
-def normalised_answer(text: str) -> str:
-    """Return `text` with compatibility forms, case and runs of white space made one.
+def answer_string(text: str) -> str:
+    """Return the string that is judged: `text` in Unicode's composed form (NFC), without white space around.
 
-    Nothing that could carry meaning is removed, so that two answers share a key only where any
-    judge must give both the same label.
+    Only forms that no reader can tell apart become one. Case, compatibility forms and inner white
+    space stay, since a judge may read them as a difference.
     """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return unicodedata.normalize("NFC", text).strip()
 
 
-def judgement_key(*, question_sha256: str, answer: str, judge: str, prompt_sha256: str) -> str:
-    """Return the key of a judgement: identical answers to one question share it in all arms and executions."""
+def judgement_key(
+    *, question: Question, answer: str, judge: str, prompt_sha256: str, repeat: int = 0
+) -> str:
+    """Return the key of a judgement: all that the judge is shown, who judges, and which repeat it is.
+
+    Of the question count its text, options and truth, not its id, video or attributes: the same
+    question in another study shares its labels.
+    """
     return sha256_of({
-        "question": question_sha256,
-        "answer": normalised_answer(answer),
+        "question": question.text,
+        "options": list(question.options),
+        "truth": {
+            "index": question.answer_index,
+            "text": question.answer_text,
+            "accepted": list(question.accepted_answers),
+        },
+        "answer": answer_string(answer),
         "judge": judge,
         "prompt": prompt_sha256,
+        "repeat": repeat,
     })
 
 
 def write_judgements(folder: Path, judgements: Iterable[Judgement]) -> Path | None:
     """Add a part to the pooled labels in `folder`; returns its path, None where there is nothing to write."""
     rows = [asdict(judgement) for judgement in judgements]
-    if not rows:
-        return None
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, schema=_SCHEMA).write_parquet(buffer)
-    path = folder / f"part-{uuid.uuid4().hex}.parquet"
-    write_atomically(path, buffer.getvalue())
-    return path
+    for row in rows:
+        del row["part"]
+    return write_part(folder, "part", rows, _SCHEMA)
 
 
 def read_judgements(folder: Path) -> Mapping[str, Judgement]:
     """Read all parts of the pooled labels in `folder`, by key.
 
+    Parts from before answers were judged repeatedly have no repeat: theirs is 0.
+
     Raises
     ------
     InvalidResults
-        If a part cannot be read, or two parts give the same key different labels.
+        If a part cannot be read, a label is unknown, or two parts give one key different labels.
+        All rows are looked at; the message has the first ten problems.
     """
     found: dict[str, Judgement] = {}
-    for path in sorted(folder.glob("part-*.parquet")):
-        try:
-            frame = pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise InvalidResults(
-                f"{path}: not readable as judgements ({error}); remove it and score again"
-            ) from error
-        if set(frame.columns) != set(_SCHEMA):
-            raise InvalidResults(
-                f"{path}: not a part of judgements: its columns are {frame.columns}"
+    problems: list[str] = []
+    rows = read_parts(
+        folder, "part", _SCHEMA, "judgements", optional=("repeat",), nullable=("served_model",)
+    )
+    for path, row in rows:
+        values = {**row, "repeat": row["repeat"] or 0, "part": str(path)}
+        judgement = Judgement(**cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] the kinds were checked
+        if judgement.label not in _LABELS:
+            problems.append(f"{path}: label {judgement.label!r} is none of {', '.join(_LABELS)}")
+            continue
+        earlier = found.setdefault(judgement.key, judgement)
+        if earlier.label != judgement.label:
+            problems.append(
+                f"{path}: the answer {judgement.answer[:60]!r} to {judgement.question_id!r} has two labels "
+                f"of one judge, {earlier.label!r} (in {earlier.part}) and {judgement.label!r}; remove the "
+                "part that is wrong"
             )
-        for row in frame.iter_rows(named=True):
-            judgement = Judgement(**row)
-            if judgement.label not in _LABELS:
-                raise InvalidResults(
-                    f"{path}: label {judgement.label!r} is none of {', '.join(_LABELS)}"
-                )
-            earlier = found.setdefault(judgement.key, judgement)
-            if earlier.label != judgement.label:
-                raise InvalidResults(
-                    f"{path}: the answer {judgement.answer[:60]!r} to {judgement.question_id!r} has two labels "
-                    f"of one judge, {earlier.label!r} and {judgement.label!r}; remove the part that is wrong"
-                )
+    if problems:
+        more = f"\nand {len(problems) - 10} more" if len(problems) > 10 else ""
+        raise InvalidResults("\n".join(problems[:10]) + more)
     return found
+
+
+def require_one_served_model(judgements: Iterable[Judgement], judge: str) -> None:
+    """Refuse labels that bear one judge's name and were given by different models behind it.
+
+    Parameters
+    ----------
+    judgements
+        Those in use; labels of other judges are left aside, and so are those whose provider does
+        not say which model served them.
+
+    Raises
+    ------
+    InvalidResults
+        If there are two served models, with a file for each.
+    """
+    by_model: dict[str, list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        if judgement.judge == judge and judgement.served_model is not None:
+            by_model[judgement.served_model].append(judgement)
+    if len(by_model) < 2:
+        return
+    told = ", ".join(
+        f"{model!r} ({len(labels)} labels, {labels[0].part or 'asked just now'})"
+        for model, labels in sorted(by_model.items())
+    )
+    raise InvalidResults(
+        f"the labels of judge {judge!r} come from {len(by_model)} served models: {told}; labels of "
+        "different models are not one measure: remove the parts of all but one of them and score again "
+        "(or name the served model itself as the judge, if the provider allows it)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeNoise:
+    """How often a judge contradicts itself: `split` of `n` answers got labels that are not all the same.
+
+    `share` is split / n, 0 to 1; None where no answer was judged more than once.
+    """
+
+    n: int
+    split: int
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of the answers whose labels differ."""
+        return self.split / self.n if self.n else None
+
+
+def judge_noise(judgements: Iterable[Judgement]) -> JudgeNoise:
+    """Count the answers whose repeated judgements are not unanimous.
+
+    Repeats are asked at temperature 0 like every judgement, so this is the noise that a provider has
+    where it promises none; a judge that samples would add its own. Answers with one label say
+    nothing about noise and are left out.
+
+    Parameters
+    ----------
+    judgements
+        Those in use. An answer is told apart by question id, string, judge and instructions.
+    """
+    labels: dict[tuple[str, str, str, str], dict[int, Label]] = defaultdict(dict)
+    for one in judgements:
+        answer = (one.question_id, answer_string(one.answer), one.judge, one.prompt_sha256)
+        labels[answer][one.repeat] = one.label
+    repeated = [set(given.values()) for given in labels.values() if len(given) > 1]
+    return JudgeNoise(n=len(repeated), split=sum(len(given) > 1 for given in repeated))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from typing import Literal
 
 from taketwo.benchmarks.question import Question
-from taketwo.scores.judgements import normalised_answer
 
-__all__ = ["MatchLabel", "match_open", "match_option"]
+__all__ = ["MatchLabel", "match_open", "match_option", "normalised_answer"]
 
 MatchLabel = Literal["correct", "incorrect"]
 
@@ -48,6 +48,11 @@ def match_open(question: Question, answer: str) -> MatchLabel | None:
     if words and any(words == _words(form) for form in forms if form.strip()):
         return "correct"
     return "incorrect" if question.accepted_answers else None
+
+
+def normalised_answer(text: str) -> str:
+    """Return `text` with compatibility forms, case and runs of white space made one, to compare it by."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -74,6 +74,15 @@ class ProcessLabels:
             return "scored", judgement
         return ("judge_error" if key in self._failed else "not_judged"), None
 
+    def in_use(self, trajectories: Iterable[Trajectory]) -> tuple[TrajectoryJudgement, ...]:
+        """Return the judgements that the scores rest on, each once, by key."""
+        found: dict[str, TrajectoryJudgement] = {}
+        for trajectory in trajectories:
+            judgement = self.process_of(trajectory.question_id, trajectory)[1]
+            if judgement is not None:
+                found[judgement.key] = judgement
+        return tuple(found[key] for key in sorted(found))
+
     def pending(self, trajectories: Iterable[Trajectory]) -> tuple[TrajectoryRequest, ...]:
         """Return the distinct trajectories that the judge has not scored, in a stable order."""
         wanted: dict[str, TrajectoryRequest] = {}

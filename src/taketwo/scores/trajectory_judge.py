@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Generic, TypeVar
 
 import anyio
 from inspect_ai.model import (
@@ -18,14 +19,28 @@ from inspect_ai.model import (
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_model import open_judge
-from taketwo.scores.process_scores import ProcessScores, ReplyFault, read_reply
-from taketwo.scores.trajectory_judgements import TrajectoryJudgement
+from taketwo.scores.process_scores import ReplyFault, read_reply
+from taketwo.scores.reference_trajectory import (
+    ExplanationRequest,
+    explanation_request,
+    explanation_rubric,
+)
+from taketwo.scores.trajectory_judgements import Reference, TrajectoryJudgement
 from taketwo.scores.trajectory_request import TrajectoryRequest, judge_request, rubric
 from taketwo.tools.fencing import fence
 
-__all__ = ["TrajectoryJudgeFailure", "judge_trajectories"]
+__all__ = [
+    "StrictReply",
+    "TrajectoryJudgeFailure",
+    "judge_trajectories",
+    "judged_in_parallel",
+    "strict_reply",
+]
 
 _REPAIRS = 2
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +50,26 @@ class TrajectoryJudgeFailure:
     key: str
     question_id: str
     cause: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrictReply(Generic[T]):
+    """What a judge's first reply that keeps every rule says, who gave it, and the tokens of all replies."""
+
+    value: T
+    served_model: str
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What a judge is sent, and the milestones that it must label."""
+
+    instructions: str
+    shown: str
+    milestones: tuple[str, ...]
+    reference: Reference
 
 
 async def judge_trajectories(
@@ -58,51 +93,72 @@ async def judge_trajectories(
         timeout_s=timeout_s,
         max_tokens=max_tokens,
     )
-    distinct = {request.key(spec.name): request for request in requests}
-    judgements: list[TrajectoryJudgement] = []
+
+    async def one(key: str, request: TrajectoryRequest) -> TrajectoryJudgement:
+        return await _judge_one(model, spec.name, key, request)
+
+    judgements, failures = await judged_in_parallel(
+        {request.key(spec.name): request for request in requests},
+        one,
+        question_id=lambda request: request.question.question_id,
+        connections=connections,
+    )
+    return tuple(sorted(judgements, key=lambda judgement: judgement.key)), failures
+
+
+async def judged_in_parallel(
+    distinct: Mapping[str, R],
+    one: Callable[[str, R], Awaitable[T]],
+    *,
+    question_id: Callable[[R], str],
+    connections: int,
+) -> tuple[tuple[T, ...], tuple[TrajectoryJudgeFailure, ...]]:
+    """Return what `one` makes of each request by key, in no order, and the failures in that of keys."""
+    judgements: list[T] = []
     failures: list[TrajectoryJudgeFailure] = []
     slots = anyio.CapacityLimiter(connections)
 
-    async def one(key: str, request: TrajectoryRequest) -> None:
+    async def tried(key: str, request: R) -> None:
         async with slots:
             try:
-                judgements.append(await _judge_one(model, spec.name, key, request))
+                judgements.append(await one(key, request))
             except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
                 failures.append(
                     TrajectoryJudgeFailure(
                         key=key,
-                        question_id=request.question.question_id,
+                        question_id=question_id(request),
                         cause=f"{type(error).__name__}: {error}"[:500],
                     )
                 )
 
     async with anyio.create_task_group() as group:
         for key, request in distinct.items():
-            group.start_soon(one, key, request)
-    judgements.sort(key=lambda judgement: judgement.key)
-    failures.sort(key=lambda failure: failure.key)
-    return tuple(judgements), tuple(failures)
+            group.start_soon(tried, key, request)
+    return tuple(judgements), tuple(sorted(failures, key=lambda failure: failure.key))
 
 
-async def _judge_one(
-    model: Model, judge: str, key: str, request: TrajectoryRequest
-) -> TrajectoryJudgement:
-    question = request.question
-    instructions = rubric(request.rubric)
+async def strict_reply(
+    model: Model, *, instructions: str, shown: str, read: Callable[[str], T]
+) -> StrictReply[T]:
+    """Ask a judge and return what it says, once `read` finds nothing wrong with it.
+
+    Raises
+    ------
+    ReplyFault
+        If the reply still breaks a rule after it was sent back twice.
+    ValueError
+        If the replies came from different models.
+    """
     messages: list[ChatMessage] = [
         ChatMessageSystem(content=instructions),
-        ChatMessageUser(content=judge_request(request)),
+        ChatMessageUser(content=shown),
     ]
     outputs: list[ModelOutput] = []
     while True:
         output = await model.generate(messages)
         outputs.append(output)
         try:
-            scores: ProcessScores = read_reply(
-                output.completion,
-                milestones=[step.milestone_id for step in question.milestones],
-                sweep=question.sweep or "unknown",
-            )
+            value = read(output.completion)
             break
         except ReplyFault as fault:
             if len(outputs) > _REPAIRS:
@@ -118,18 +174,56 @@ async def _judge_one(
     served = {output.model for output in outputs}
     if len(served) > 1:
         raise ValueError(f"the replies came from different models: {', '.join(sorted(served))}")
+    return StrictReply(
+        value=value,
+        served_model=served.pop(),
+        input_tokens=_total([o.usage.input_tokens if o.usage else None for o in outputs]),
+        output_tokens=_total([o.usage.output_tokens if o.usage else None for o in outputs]),
+    )
+
+
+async def _judge_one(
+    model: Model, judge: str, key: str, request: TrajectoryRequest
+) -> TrajectoryJudgement:
+    question = request.question
+    asked = _asked(request)
+    reply = await strict_reply(
+        model,
+        instructions=asked.instructions,
+        shown=asked.shown,
+        read=lambda text: read_reply(
+            text, milestones=asked.milestones, sweep=question.sweep or "unknown"
+        ),
+    )
     return TrajectoryJudgement(
         key=key,
         question_id=question.question_id,
         judge=judge,
-        served_model=served.pop(),
+        served_model=reply.served_model,
         protocol=request.protocol,
         rubric=request.rubric,
-        prompt_sha256=sha256_of_text(instructions),
-        scores=scores,
+        reference=asked.reference,
+        prompt_sha256=sha256_of_text(asked.instructions),
+        scores=reply.value,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        input_tokens=_total([o.usage.input_tokens if o.usage else None for o in outputs]),
-        output_tokens=_total([o.usage.output_tokens if o.usage else None for o in outputs]),
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+    )
+
+
+def _asked(request: TrajectoryRequest) -> _Asked:
+    if isinstance(request, ExplanationRequest):
+        return _Asked(
+            instructions=explanation_rubric(),
+            shown=explanation_request(request),
+            milestones=(),
+            reference="explanation",
+        )
+    return _Asked(
+        instructions=rubric(request.rubric),
+        shown=judge_request(request),
+        milestones=tuple(step.milestone_id for step in request.question.milestones),
+        reference="milestones",
     )
 
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -26,11 +26,15 @@ from taketwo.scores.process_scores import (
 from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory
 
 __all__ = [
+    "Reference",
     "TrajectoryJudgement",
     "read_trajectory_judgements",
     "trajectory_key",
     "write_trajectory_judgements",
 ]
+
+Reference = Literal["milestones", "explanation"]
+"""What a trajectory is judged against: the question's milestones, or what a human wrote of it."""
 
 _TEXTS = (
     "key",
@@ -41,6 +45,7 @@ _TEXTS = (
     "prompt_sha256",
     "rubric",
     "created",
+    "reference",
 )
 _RECORDS = ("axes", "rationales", "milestones", "failure_tags")
 _SCHEMA = {name: pl.String() for name in (*_TEXTS, *_RECORDS, "summary")} | {
@@ -54,7 +59,8 @@ class TrajectoryJudgement:
     """What one judge said of one trajectory's text, whichever cell had it.
 
     `rubric` names the wording of the instructions, `protocol` what the judge was shown. Tokens are
-    those of the judging, all replies together; None where the provider reports none.
+    those of the judging, all replies together; None where the provider reports none. Where the
+    `reference` was an explanation, there are no milestones.
     """
 
     key: str
@@ -68,6 +74,7 @@ class TrajectoryJudgement:
     served_model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    reference: Reference = "milestones"
 
     @property
     def trajectory_score(self) -> float:
@@ -76,7 +83,13 @@ class TrajectoryJudgement:
 
     @property
     def mc_rate(self) -> float:
-        """Return the share of the reference milestones that were reached, partial ones half, 0 to 1."""
+        """Return the share of the reference milestones that were reached, partial ones half, 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If the reference was an explanation, which has no milestones.
+        """
         labels: list[MilestoneStatus] = [label.status for label in self.scores.milestones]
         return mc_rate(labels, len(labels))
 
@@ -88,13 +101,19 @@ def trajectory_key(
     judge: str,
     protocol: Protocol,
     prompt_sha256: str,
+    reference: Reference = "milestones",
 ) -> str:
     """Return the key of a judgement: all that the judge is shown, and nothing else."""
+    milestones = [[step.milestone_id, step.kind, step.text] for step in question.milestones]
     return sha256_of({
         "question": question.text,
         "options": list(question.options),
         "sweep": question.sweep or "unknown",
-        "milestones": [[step.milestone_id, step.kind, step.text] for step in question.milestones],
+        **(
+            {"milestones": milestones}
+            if reference == "milestones"
+            else {"explanation": question.explanation}
+        ),
         "trajectory": trajectory.text,
         "system": trajectory.system if protocol == "published" else None,
         "judge": judge,
@@ -134,6 +153,8 @@ def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement
                 f"{path}: not readable as judgements of trajectories ({error}); remove it and score "
                 "again"
             ) from error
+        if "reference" not in frame.columns:  # parts from before there was a choice
+            frame = frame.with_columns(reference=pl.lit("milestones"))
         if set(frame.columns) != set(_SCHEMA):
             raise InvalidResults(
                 f"{path}: not a part of judgements of trajectories: its columns are {frame.columns}"
@@ -184,7 +205,11 @@ def _judgement(path: Path, row: Mapping[str, object]) -> TrajectoryJudgement:
             input_tokens=cast("int | None", row["input_tokens"]),
             output_tokens=cast("int | None", row["output_tokens"]),
         )
-        _ = judgement.trajectory_score, judgement.mc_rate
+        _ = judgement.trajectory_score
+        if judgement.reference == "milestones":
+            _ = judgement.mc_rate
+        elif judgement.reference != "explanation":
+            raise ValueError(f"there is no reference {judgement.reference!r:.40}")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InvalidResults(
             f"{path}: a row is no judgement of a trajectory ({error}); remove the file and score again"

@@ -10,14 +10,30 @@ counts or times of the clock; times of the video stay.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.scoring_spec import Protocol
 from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, Trajectory
 
-__all__ = ["Protocol", "RenderedTrajectory", "rendered", "rendered_prediction"]
+__all__ = [
+    "Protocol",
+    "RenderedTrajectory",
+    "rendered",
+    "rendered_prediction",
+    "sentences",
+    "text_without",
+    "value_without",
+]
 
 _NO_TEXT = "(no text)"
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+_MOST_JSON_STARTS = 20
+_DEEPEST = 50
+_ANSWER_KEYS = frozenset({"answer", "letter", "choice", "option", "final_answer"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +62,79 @@ def rendered(trajectory: Trajectory, *, system: str) -> RenderedTrajectory:
 def rendered_prediction(text: str, *, system: str) -> RenderedTrajectory:
     """Return the text of a prediction that another harness wrote, as it stands."""
     return RenderedTrajectory(text=text.strip() or _NO_TEXT, system=system)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; each line begins a new one."""
+    return [part for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
+
+
+def text_without(text: str, is_cut: Callable[[str], bool]) -> tuple[str, int]:
+    """Return a text without the sentences that are to go, JSON objects in it kept whole, and how many went."""
+    parts: list[str] = []
+    cut = place = 0
+    for start, end, value in _json_objects(text):
+        prose, number = _prose_without(text[place:start], is_cut)
+        kept, inside = value_without(value, is_cut)
+        parts += [prose, json.dumps(kept, ensure_ascii=False) if inside else text[start:end]]
+        cut += number + inside
+        place = end
+    prose, number = _prose_without(text[place:], is_cut)
+    return "".join([*parts, prose]), cut + number
+
+
+def value_without(
+    value: JsonValue, is_cut: Callable[[str], bool], *, depth: int = 0
+) -> tuple[JsonValue, int]:
+    """Return a JSON value whose texts lack the sentences that are to go; an answer stays.
+
+    What lies deeper than 50 levels stays as it is.
+    """
+    if depth > _DEEPEST:
+        return value, 0
+    if isinstance(value, str):
+        return _prose_without(value, is_cut)
+    if isinstance(value, Mapping):
+        kept = {
+            key: (item, 0) if key in _ANSWER_KEYS else value_without(item, is_cut, depth=depth + 1)
+            for key, item in value.items()
+        }
+        return {key: item for key, (item, _) in kept.items()}, sum(n for _, n in kept.values())
+    if isinstance(value, Sequence):
+        items = [value_without(item, is_cut, depth=depth + 1) for item in value]
+        return [item for item, _ in items], sum(number for _, number in items)
+    return value, 0
+
+
+def _prose_without(text: str, is_cut: Callable[[str], bool]) -> tuple[str, int]:
+    cut = 0
+    lines: list[str] = []
+    for line in text.split("\n"):
+        sentences = _SENTENCE_END.split(line)
+        kept = [sentence for sentence in sentences if not is_cut(sentence)]
+        cut += len(sentences) - len(kept)
+        if len(kept) == len(sentences):
+            lines.append(line)
+        elif any(sentence.strip() for sentence in kept):
+            lines.append(" ".join(kept))
+    return "\n".join(lines), cut
+
+
+def _json_objects(text: str) -> list[tuple[int, int, JsonValue]]:
+    """Return the JSON objects that begin a line, with where they stand; at most some starts are tried."""
+    found: list[tuple[int, int, JsonValue]] = []
+    decoder = json.JSONDecoder()
+    place = 0
+    for match in list(re.finditer(r"^[ \t]*(?=\{)", text, re.MULTILINE))[:_MOST_JSON_STARTS]:
+        if match.end() < place:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            continue
+        found.append((match.end(), end, cast("JsonValue", value)))
+        place = end
+    return found
 
 
 def _step(event: Event) -> str | None:

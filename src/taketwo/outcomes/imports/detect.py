@@ -12,6 +12,11 @@ import polars as pl
 
 from taketwo.errors import DataError, InvalidResults, RequestError
 from taketwo.outcomes.imports import lm_eval_harness, lmms_eval
+from taketwo.outcomes.imports.agentvidbench_run import (
+    anchor_of,
+    read_agentvidbench,
+    run_folder_of,
+)
 from taketwo.outcomes.imports.assembly import assembled
 from taketwo.outcomes.imports.hal import is_hal, read_hal
 from taketwo.outcomes.imports.inspect_eval import read_inspect_logs
@@ -21,6 +26,7 @@ from taketwo.outcomes.imports.long_table import read_long_tables
 from taketwo.outcomes.imports.options import ReadOptions
 from taketwo.outcomes.imports.own_outcomes import read_own_outcomes
 from taketwo.outcomes.imports.record import Aside, ImportedResults
+from taketwo.outcomes.imports.sage_rows import is_sage_inference, is_sage_scores, read_sage
 from taketwo.outcomes.imports.sources import Parsed, Source, as_record, open_source
 from taketwo.outcomes.imports.tau_bench import is_tau, is_tau2, read_tau, read_tau2
 from taketwo.outcomes.imports.terminal_bench import is_terminal_bench, read_terminal_bench
@@ -39,6 +45,8 @@ Format = Literal[
     "tau-bench",
     "tau2-bench",
     "terminal-bench",
+    "agentvidbench",
+    "sage",
     "table",
 ]
 
@@ -52,12 +60,14 @@ _READERS: Mapping[Format, Callable[[Sequence[Source], ReadOptions], Parsed]] = {
     "tau-bench": read_tau,
     "tau2-bench": read_tau2,
     "terminal-bench": read_terminal_bench,
+    "agentvidbench": read_agentvidbench,
+    "sage": read_sage,
 }
 
 _TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 _SCORED_SHEET = {"index", "prediction"}
 _INSPECT = {"eval", "samples", "status"}
-_BY_PATH = ("lmms-eval", "lm-eval-harness", "vlmevalkit")
+_BY_PATH = ("lmms-eval", "lm-eval-harness", "vlmevalkit", "agentvidbench", "sage")
 """Formats whose files do not name their system: the same bytes may be two systems' results."""
 
 
@@ -172,6 +182,9 @@ def _found(path: Path, asides: list[Aside]) -> Iterator[tuple[Path, Format]]:
 def _is_part_of_another(file: Path) -> bool:
     """Return whether a file is read with the one that names it: a simulation, a run's metadata."""
     folder = file.parent
+    run = run_folder_of(file)
+    if run is not None:
+        return file != anchor_of(run)
     if file.name == "run_metadata.json":
         return (folder / "results.json").is_file()
     return folder.name == "simulations" and (folder.parent / "results.json").is_file()
@@ -186,6 +199,9 @@ def recognise(path: Path) -> Format | None:
         If the file is empty, not readable, or an encrypted trace.
     """
     name = path.name.lower()
+    run = run_folder_of(path)
+    if run is not None and path == anchor_of(run):
+        return "agentvidbench"
     if lmms_eval.FILE_NAME.fullmatch(path.name):
         return "lmms-eval"
     if lm_eval_harness.FILE_NAME.fullmatch(path.name):
@@ -231,6 +247,8 @@ def _of_json(source: Source) -> Format | None:
         return "terminal-bench"
     if isinstance(record, list):
         first = as_record(next(iter(cast("list[object]", record)), None))
+        if is_sage_scores(first):
+            return "sage"
         return ("vlmevalkit" if set(first) >= _SCORED_SHEET else "table") if first else None
     return "inspect" if set(as_record(record)) >= _INSPECT else None
 
@@ -243,11 +261,12 @@ def _of_lines(source: Source) -> Format | None:
         return "table"
     if "filtered_resps" in record:
         return "lm-eval-harness" if "prompt_hash" in record else "lmms-eval"
-    return "table"
+    return "sage" if is_sage_inference(record) else "table"
 
 
 def _known() -> str:
     return (
         "known are our outcomes.parquet, tables (CSV, TSV, Parquet, JSON Lines), inspect logs (.eval), "
-        "lmms-eval, lm-evaluation-harness, VLMEvalKit, HAL, tau-bench, tau2-bench and Terminal-Bench"
+        "lmms-eval, lm-evaluation-harness, VLMEvalKit, HAL, tau-bench, tau2-bench, Terminal-Bench, "
+        "run folders of AgentVidBench and rows of SAGE"
     )

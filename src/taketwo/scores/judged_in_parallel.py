@@ -1,0 +1,138 @@
+"""Asking a judge: many requests at once, each reply read strictly or asked for once more.
+
+A failure of one request is kept with its cause and stops no other. It is never a label.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import anyio
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model
+from pydantic import BaseModel, ValidationError
+
+__all__ = ["Asked", "Judged", "ask_for_object", "judged_in_parallel", "object_in"]
+
+RequestT = TypeVar("RequestT")
+ResultT = TypeVar("ResultT")
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+_LONGEST_CAUSE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Generic[ResultT]):
+    """What became of the requests, by key and in the order of the keys: a result or a cause of failure."""
+
+    results: Mapping[str, ResultT]
+    causes: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Generic[ResultT]):
+    """What a model replied, and the one model that served all of its replies."""
+
+    value: ResultT
+    served_model: str
+
+
+async def judged_in_parallel(
+    requests: Mapping[str, RequestT],
+    judge_one: Callable[[str, RequestT], Awaitable[ResultT]],
+    *,
+    connections: int,
+) -> Judged[ResultT]:
+    """Ask about each request, at most `connections` at a time, and keep what went wrong by key.
+
+    Parameters
+    ----------
+    requests
+        What is asked, by the key of its judgement: equal content is asked about once.
+    judge_one
+        Asks about one request; whatever it raises is that request's failure.
+    """
+    results: dict[str, ResultT] = {}
+    causes: dict[str, str] = {}
+    slots = anyio.CapacityLimiter(connections)
+
+    async def one(key: str, request: RequestT) -> None:
+        async with slots:
+            try:
+                results[key] = await judge_one(key, request)
+            except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
+                causes[key] = f"{type(error).__name__}: {error}"[:_LONGEST_CAUSE]
+
+    async with anyio.create_task_group() as group:
+        for key, request in requests.items():
+            group.start_soon(one, key, request)
+    return Judged(
+        results={key: results[key] for key in sorted(results)},
+        causes={key: causes[key] for key in sorted(causes)},
+    )
+
+
+async def ask_for_object(
+    model: Model,
+    messages: Sequence[ChatMessage],
+    read: Callable[[str], ResultT],
+) -> Asked[ResultT]:
+    """Ask for a JSON object; a reply that `read` refuses is asked for once more, with what was wrong.
+
+    Raises
+    ------
+    ValueError
+        If the second reply is refused too, or was served by another model than the first.
+    """
+    first = await model.generate(list(messages))
+    try:
+        return Asked(value=read(first.completion), served_model=first.model)
+    except ValueError as problem:
+        again = ChatMessageUser(
+            content=f"That was not usable: {problem}. Reply with the JSON object only."
+        )
+    said = [] if first.empty else [first.message]
+    second = await model.generate([*messages, *said, again])
+    if second.model != first.model:
+        raise ValueError(
+            f"the two replies were served by different models, {first.model!r} and {second.model!r}"
+        )
+    return Asked(value=read(second.completion), served_model=second.model)
+
+
+def object_in(reply: str, record: type[RecordT]) -> RecordT:
+    """Return the one JSON object of a reply as `record`; words around it do no harm.
+
+    Raises
+    ------
+    ValueError
+        If there is none, it is not the record, or one of its keys stands twice. The message repeats
+        nothing of the reply.
+    """
+    start, end = reply.find("{"), reply.rfind("}")
+    if start < 0 or end < start:
+        raise ValueError("there is no JSON object in the reply")
+    try:
+        found: object = json.loads(reply[start : end + 1], object_pairs_hook=_without_twins)
+        return record.model_validate(found)
+    except ValidationError as error:
+        raise ValueError(f"the JSON object is wrong: {_first_fault(error)}") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the JSON object is wrong: {error.msg}") from error
+    except RecursionError as error:
+        raise ValueError("the JSON object is wrong: it is nested too deep") from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    known = [str(part) for part in fault["loc"] if fault["type"] != "extra_forbidden"]
+    return f"{'.'.join(known)}: {fault['msg']}" if known else fault["msg"]
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("the JSON object is wrong: one of its keys stands twice")
+    return found

@@ -1,0 +1,201 @@
+"""Scoring a study from its logs: answers and trajectories judged once each, and the table of outcomes.
+
+No agent runs here and no log is touched: what a judge says goes into parts of `judgements/`, keyed
+by the content that was judged, and everything else is made anew from the logs and those parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from taketwo.added_scoring import StudyScoring, study_scoring
+from taketwo.errors import InvalidResults, RequestError
+from taketwo.executions.logs import UnknownLayout, collect
+from taketwo.executions.model_spec import ModelSpec
+from taketwo.executions.plan import Plan
+from taketwo.executions.trajectory import Trajectory
+from taketwo.executions.trajectory_table import write_trajectories
+from taketwo.outcomes.build import outcomes_of
+from taketwo.outcomes.labels import labels_by
+from taketwo.outcomes.references import reference_requests, references_of
+from taketwo.outcomes.table import Outcomes
+from taketwo.scores.grading import Grader
+from taketwo.scores.judge_work import JudgeWork
+from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.judgements import require_one_served_model
+from taketwo.scores.process_labels import ProcessLabels
+from taketwo.study_folder import StudyFolder
+
+__all__ = ["JudgeWork", "Scored", "by_engine", "graded_by", "score"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """What scoring did: the table, the work of each judge, and what is still without a label.
+
+    `judged` counts the answers that were labelled now, `failures` are the causes of those that could not
+    be, `pending` how many still need the judge. `references` are the judged curated trajectories, one row
+    a question; None where there are none.
+    """
+
+    outcomes: Outcomes
+    trajectories: tuple[Trajectory, ...]
+    judged: int
+    failures: tuple[str, ...]
+    pending: int
+    work: tuple[JudgeWork, ...] = field(default=())
+    references: pl.DataFrame | None = None
+
+
+def score(
+    study: Path | str,
+    *,
+    judge: bool = True,
+    judges: Sequence[str] = (),
+    trajectory_judges: Sequence[str] = (),
+    judgements: Path | str | None = None,
+    answers_only: bool = False,
+    on_work: Callable[[str], None] | None = None,
+) -> Scored:
+    """Judge the answers and trajectories of a study from its logs and write its outcomes.
+
+    Parameters
+    ----------
+    judge
+        With False no model is called: what needs a judge and has no label stays `not_judged`.
+    judges, trajectory_judges
+        Further judges of answers and of trajectories by name; their labels stand beside those of
+        the plan's judges and never replace them. Where the plan has no judge of trajectories, the
+        first of `trajectory_judges` becomes the study's, marked as not as planned.
+    judgements
+        A folder of labels that several studies share. New labels go there, and those that this
+        study uses are kept in its own folder as well.
+    answers_only
+        Leaves trajectories as they are.
+    on_work
+        Told before each judge is asked: how many requests, and of whom.
+
+    Raises
+    ------
+    RequestError
+        If a judge's name is no model's, or no question has milestones to judge trajectories by.
+    """
+    where = StudyFolder.locate(Path(study))
+    frozen = where.plan()
+    process = study_scoring(where.folder, frozen, _specs(trajectory_judges))
+    trajectories = collect(where.folder, frozen, read_unknown=by_engine)
+    pool = JudgementPool(
+        where.folder / "judgements", None if judgements is None else Path(judgements)
+    )
+    work: list[JudgeWork] = []
+    failed: dict[str, str] = {}
+    if judge:
+        from taketwo.judging import Judging  # heavy: on call
+
+        judging = Judging(frozen, pool, trajectories, on_work or _silent)
+        judging.answers((*frozen.scoring.judges, *_specs(judges)))
+        if process.scoring is not None and not answers_only:
+            judging.trajectories(
+                process.scoring, process.further, reference_requests(frozen, process.scoring)
+            )
+        work, failed = judging.work, judging.failed
+    grader = _grader(frozen, pool, failed)
+    _require_one_served(frozen, process, grader, pool, trajectories)
+    pending = len(grader.pending(trajectories)) + len(grader.pending_extractions(trajectories))
+    outcomes = outcomes_of(
+        frozen,
+        trajectories,
+        labels_by(grader),
+        None
+        if process.scoring is None
+        else ProcessLabels(
+            frozen, process.scoring, pool.trajectories, failed=failed.keys()
+        ).process_of,
+    )
+    write_trajectories(where.folder / "trajectories.parquet", trajectories)
+    outcomes.write(where.folder / "outcomes.parquet")
+    pool.keep({item.question.question_id for item in frozen.questions})
+    primary = [
+        item
+        for item in work
+        if item.what == "options"
+        or (item.what == "answers" and frozen.judge is not None and item.judge == frozen.judge.name)
+    ]
+    return Scored(
+        outcomes=outcomes,
+        trajectories=trajectories,
+        judged=sum(item.done for item in primary),
+        failures=tuple(sorted(cause for item in primary for cause in item.failures)),
+        pending=pending,
+        work=tuple(work),
+        references=references_of(frozen, process.scoring, pool.trajectories),
+    )
+
+
+def graded_by(
+    frozen: Plan, pool: JudgementPool, trajectories: Sequence[Trajectory], judge: str
+) -> Outcomes:
+    """Return the outcomes of a study as another judge of answers has it."""
+    grader = Grader(frozen, pool.answers, pool.extractions, judge=judge)
+    return outcomes_of(frozen, trajectories, labels_by(grader))
+
+
+def _grader(frozen: Plan, pool: JudgementPool, failed: Mapping[str, str]) -> Grader:
+    return Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
+
+
+def _require_one_served(
+    frozen: Plan,
+    process: StudyScoring,
+    grader: Grader,
+    pool: JudgementPool,
+    trajectories: Sequence[Trajectory],
+) -> None:
+    """Refuse labels that bear one judge's name and were given by different models behind it."""
+    if frozen.judge is not None:
+        in_use = grader.judgements_in_use(trajectories)
+        require_one_served_model(in_use, frozen.judge.name)
+    if process.scoring is None:
+        return
+    labels = ProcessLabels(frozen, process.scoring, pool.trajectories)
+    served = Counter(
+        judgement.served_model
+        for judgement in labels.in_use(trajectories)
+        if judgement.served_model is not None
+    )
+    if len(served) > 1:
+        told = ", ".join(f"{name!r} ({count})" for name, count in sorted(served.items()))
+        raise InvalidResults(
+            f"the trajectories that {process.scoring.judge.name} judged were served by different "
+            f"models: {told}; scores of different models are not one measure: remove the "
+            "trajectories-*.parquet of all but one of them from judgements/ and score again"
+        )
+
+
+def _specs(names: Sequence[str]) -> tuple[ModelSpec, ...]:
+    for name in names:
+        provider, _, model = name.partition("/")
+        if not provider or not model or any(character.isspace() for character in name):
+            raise RequestError(f"{name!r} is no model: write provider/model, such as openai/gpt-4o")
+    return tuple(ModelSpec(name=name) for name in dict.fromkeys(names))
+
+
+def _silent(_text: str) -> None:
+    return None
+
+
+def by_engine(log: Path) -> Sequence[Trajectory]:
+    """Return the cells of a log whose layout only the engine knows."""
+    try:
+        from taketwo.executions.logs_by_engine import read_log  # heavy: on call
+    except ModuleNotFoundError as error:
+        raise UnknownLayout(
+            f"{log}: the layout of this log is not known; to read it by the engine install "
+            "'taketwo[run]'"
+        ) from error
+    return tuple(read_log(log))

@@ -1,0 +1,66 @@
+"""Where a study lies: its folder, its file, and what stands in it beside the logs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from taketwo.benchmarks.canonical import JsonValue
+from taketwo.errors import RequestError
+from taketwo.executions.plan import Plan, read_plan
+from taketwo.media.store import write_atomically
+
+__all__ = ["StudyFolder", "write_json"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFolder:
+    """Where a study lies: its folder and, where there is one, the file that describes it."""
+
+    folder: Path
+    study_yaml: Path | None
+
+    @classmethod
+    def locate(cls, study: Path) -> StudyFolder:
+        """Find the study that a folder or a YAML file names.
+
+        `NAME.yaml` describes the study in the folder `NAME` beside it, `study.yaml` the one that
+        it lies in.
+
+        Raises
+        ------
+        RequestError
+            If there is nothing of that name, or a folder without study and plan.
+        """
+        if study.is_dir():
+            written = study / "study.yaml"
+            name = study.resolve()
+            beside = [name.parent / f"{name.name}{ending}" for ending in (".yaml", ".yml")]
+            found = next((path for path in (written, *beside) if path.is_file()), None)
+            if found is None and not (study / "plan.json").is_file():
+                raise RequestError(
+                    f"{study}: neither study.yaml nor plan.json here; write a study.yaml "
+                    "(docs/guides/study-file.md), or name another folder"
+                )
+            return cls(folder=study, study_yaml=found)
+        if study.is_file() and study.suffix in {".yaml", ".yml"}:
+            folder = study.parent if study.stem == "study" else study.with_suffix("")
+            return cls(folder=folder, study_yaml=study)
+        what = "not a study file (.yaml)" if study.is_file() else "no such study"
+        raise RequestError(f"{study}: {what}; name a study folder or its YAML file")
+
+    @property
+    def plan_path(self) -> Path:
+        """Return where the frozen plan lies."""
+        return self.folder / "plan.json"
+
+    def plan(self) -> Plan:
+        """Return the frozen plan."""
+        return read_plan(self.plan_path)
+
+
+def write_json(path: Path, record: JsonValue) -> None:
+    """Write a record; the file appears whole or not at all."""
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, text.encode("utf-8"))
