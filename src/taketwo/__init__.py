@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from taketwo.executions.trajectory import Trajectory
     from taketwo.outcomes.table import Outcomes
     from taketwo.question_sets import check_benchmark, compare_population, hold_out
+    from taketwo.reporting import write_report
     from taketwo.scoring import score
-    from taketwo.study import compare, plan, run, write_report
+    from taketwo.study import compare, plan, run
     from taketwo.video_availability import check_availability
 
 _HOMES = {
@@ -77,7 +78,7 @@ _HOMES = {
     "plan": "taketwo.study",
     "run": "taketwo.study",
     "score": "taketwo.scoring",
-    "write_report": "taketwo.study",
+    "write_report": "taketwo.reporting",
 }
 
 __all__ = [

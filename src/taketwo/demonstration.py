@@ -13,8 +13,9 @@ from taketwo.executions.plan import Plan
 from taketwo.executions.progress import Progress
 from taketwo.media.store import MediaStore, write_atomically
 from taketwo.report.accounts import ContextNumber
+from taketwo.reporting import ReportFiles, write_report
 from taketwo.scoring import score
-from taketwo.study import Planned, ReportFiles, plan, run, write_report
+from taketwo.study import Planned, plan, run
 
 __all__ = ["Shown", "demo", "demo_study"]
 

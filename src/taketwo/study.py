@@ -1,17 +1,15 @@
-"""The public functions plan, run, compare and write_report. They compose the stages, nothing more.
+"""The public functions plan, run and compare. They compose the stages, nothing more.
 
 What needs the engine or a decoder is imported where it is called, so that reading results stays light.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from taketwo.added_scoring import study_scoring
 from taketwo.analysis.compare import compare as compare_outcomes
@@ -20,7 +18,6 @@ from taketwo.analysis.early_stop import early_stop
 from taketwo.analysis.statements import configuration_statement
 from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
 from taketwo.executions.expected_cost import ExpectedCost, expected_cost
-from taketwo.executions.logs import collect
 from taketwo.executions.manifest import Manifest, compare_manifests
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.progress import Progress
@@ -33,20 +30,14 @@ from taketwo.outcomes.table import Outcomes, read_outcomes
 from taketwo.scoring import by_engine, score
 from taketwo.study_folder import StudyFolder, write_json
 
-if TYPE_CHECKING:
-    from taketwo.report.accounts import ContextNumber
-
-_LEVELS = 12
 _FAILED = ("provider_error", "agent_error", "media_error", "not_run")
 
 __all__ = [
     "Planned",
     "Ran",
-    "ReportFiles",
     "compare",
     "plan",
     "run",
-    "write_report",
 ]
 
 
@@ -240,57 +231,6 @@ def compare(
     return comparison
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportFiles:
-    """What `write_report` wrote."""
-
-    html: Path
-    tables: tuple[Path, ...]
-    figures: tuple[Path, ...]
-    comparison: Comparison
-
-
-def write_report(
-    study: Path | str,
-    *,
-    missing: Missing | None = None,
-    allow_drift: bool = False,
-    by: Sequence[str] | None = None,
-) -> ReportFiles:
-    """Write `report.html`, the tables (Markdown, LaTeX, CSV) and the figures of a study.
-
-    `by` are attributes of the questions to break the effects down by; without it, all that every
-    question has, with 2 to 12 levels.
-
-    Raises what `compare` raises.
-    """
-    from taketwo.report.document import Sources, build_document  # charts are slow to load: on call
-    from taketwo.report.html import write_figures, write_tables
-    from taketwo.report.html import write_report as write_html
-
-    where = StudyFolder.locate(Path(study))
-    frozen = where.plan()
-    chosen = _common_attributes(frozen) if by is None else by
-    comparison = compare(study, missing=missing, allow_drift=allow_drift, by=chosen)
-    trajectories = collect(where.folder, frozen, read_unknown=by_engine)
-    document = build_document(
-        Sources(
-            comparison=comparison,
-            plan=frozen,
-            outcomes=read_outcomes(where.folder / "outcomes.parquet"),
-            trajectories=trajectories,
-            manifests=manifests_of(where.folder, frozen, trajectories),
-            context=_context(where.folder / "context.json"),
-        )
-    )
-    return ReportFiles(
-        html=write_html(document, where.folder / "report.html", frames=where.folder / "frames"),
-        tables=write_tables(document, where.folder / "tables"),
-        figures=write_figures(document, where.folder / "figures"),
-        comparison=comparison,
-    )
-
-
 def _compared(
     frozen: Plan,
     manifests: Sequence[Manifest],
@@ -324,37 +264,6 @@ def _compared(
         )
     except (UnpairedCells, InvalidResults) as error:
         raise type(error)(str(error).replace("STUDY", str(named))) from error
-
-
-def _common_attributes(frozen: Plan) -> tuple[str, ...]:
-    """Return the factors that every question has, with as many levels as a table can hold."""
-    factors = [
-        {
-            **{name: (level,) for name, level in planned.question.attributes.items()},
-            **planned.question.several_levels,
-        }
-        for planned in frozen.questions
-    ]
-    common = set(factors[0]).intersection(*factors[1:])
-    return tuple(
-        name
-        for name in sorted(common)
-        if 2 <= len({level for one in factors for level in one[name]}) <= _LEVELS
-    )
-
-
-def _context(path: Path) -> tuple[ContextNumber, ...]:
-    from taketwo.report.accounts import ContextNumber  # charts are slow to load: on call
-
-    if not path.is_file():
-        return ()
-    try:
-        rows = cast("list[dict[str, str]]", json.loads(path.read_bytes()))
-        return tuple(ContextNumber(**row) for row in rows)  # pyright: ignore[reportArgumentType] written by the demo
-    except (ValueError, TypeError, RecursionError) as error:
-        raise InvalidResults(
-            f"{path}: not the numbers that the demo writes beside a study ({error}); remove the file"
-        ) from error
 
 
 def _now() -> str:

@@ -11,7 +11,10 @@ from taketwo.errors import RequestError
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.media.store import write_atomically
 
-__all__ = ["StudyFolder", "write_json"]
+AUDIT_NAME = "judge-audit.json"
+"""What `score --audit` writes into a study's folder."""
+
+__all__ = ["AUDIT_NAME", "StudyFolder", "write_json"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,9 @@ from taketwo.executions.schedule import cell_order
 from taketwo.executions.stopped import Stopped, stopped_in, write_stopped
 from taketwo.outcomes.table import read_outcomes
 from taketwo.report.accounts import denominators_table, failures_table, losses_table
+from taketwo.reporting import write_report
 from taketwo.scoring import score
-from taketwo.study import compare, run, write_report
+from taketwo.study import compare, run
 
 BLOCK = 10
 QUESTIONS = 30

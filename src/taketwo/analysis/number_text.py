@@ -50,12 +50,17 @@ class Scale:
     better: str = "neither"
 
 
+def _axis(label: str) -> Scale:
+    """Return the scale of an axis of the trajectory judge, 0 to 2."""
+    return Scale(label=label, unit="", change_unit="", decimals=2, better="higher")
+
+
 _SCALES: Mapping[Metric, Scale] = MappingProxyType({
     "accuracy": Scale(
         label="Accuracy", unit=" %", change_unit=" pp", factor=100, decimals=1, better="higher"
     ),
     "trajectory_score": Scale(
-        label="Trajectory score", unit="", change_unit="", decimals=1, better="higher"
+        label="Trajectory score", unit="", change_unit="", decimals=3, better="higher"
     ),
     "mc_rate": Scale(
         label="Milestones reached",
@@ -65,6 +70,11 @@ _SCALES: Mapping[Metric, Scale] = MappingProxyType({
         decimals=1,
         better="higher",
     ),
+    "task_understanding": _axis("Task understanding"),
+    "gt_evidence_coverage": _axis("Evidence coverage"),
+    "evidence_grounding": _axis("Evidence grounding"),
+    "evidence_completeness": _axis("Evidence completeness"),
+    "reasoning_faithfulness": _axis("Reasoning faithfulness"),
     "turns": Scale(label="Turns", unit="", change_unit="", decimals=2, better="lower"),
     "visible_calls": Scale(
         label="Visible calls", unit="", change_unit="", decimals=2, better="lower"
@@ -80,8 +90,14 @@ _SCALES: Mapping[Metric, Scale] = MappingProxyType({
 })
 
 
+_OF_TWO = ("point of 2", "points of 2")
 _COUNTED: Mapping[Metric, tuple[str, str]] = MappingProxyType({
-    "trajectory_score": ("point of 100", "points of 100"),
+    "trajectory_score": ("point of 1", "points of 1"),
+    "task_understanding": _OF_TWO,
+    "gt_evidence_coverage": _OF_TWO,
+    "evidence_grounding": _OF_TWO,
+    "evidence_completeness": _OF_TWO,
+    "reasoning_faithfulness": _OF_TWO,
     "turns": ("turn", "turns"),
     "visible_calls": ("visible call", "visible calls"),
     "primitive_ops": ("primitive operation", "primitive operations"),

@@ -8,7 +8,7 @@ import click
 
 from taketwo.cli.compare import by_option, drift_option, missing_option
 from taketwo.executions.rule import Missing
-from taketwo.study import write_report
+from taketwo.reporting import write_report
 
 __all__ = ["command"]
 

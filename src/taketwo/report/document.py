@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
+
 from taketwo.analysis.comparison import Comparison
 from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
@@ -16,6 +18,9 @@ from taketwo.report.accounts import ContextNumber
 from taketwo.report.blocks import Block, Cases, Document, Mark, Prose, Section
 from taketwo.report.cells import cases_of, choose_cases
 from taketwo.report.headlines import headline_of, verdicts_in
+from taketwo.report.judge_tables import AnswerJudges
+from taketwo.report.judges_section import judges_section
+from taketwo.report.process_section import process_section
 from taketwo.report.sections import (
     decomposition_section,
     denominators_section,
@@ -26,6 +31,7 @@ from taketwo.report.sections import (
     transitions_section,
     variation_section,
 )
+from taketwo.scores.audit_findings import JudgeAudit
 
 __all__ = ["Sources", "build_document"]
 
@@ -41,7 +47,8 @@ class Sources:
 
     `manifests` are those of the executions, in their order. `context` are numbers to read a metric
     by (chance, an upper bound). `marks` are reservations beyond those that the comparison and the
-    manifests state by themselves.
+    manifests state by themselves. `references` are the judged curated trajectories
+    (`outcomes.references`), `audits` those of the judges of trajectories.
     """
 
     comparison: Comparison
@@ -50,6 +57,9 @@ class Sources:
     trajectories: Sequence[Trajectory] = ()
     manifests: Sequence[Manifest] = ()
     context: tuple[ContextNumber, ...] = ()
+    references: pl.DataFrame | None = None
+    answer_judges: AnswerJudges | None = None
+    audits: Sequence[JudgeAudit] = ()
     marks: tuple[Mark, ...] = field(default=())
 
 
@@ -68,6 +78,8 @@ def build_document(sources: Sources) -> Document:
         transitions_section(comparison),
         decomposition_section(comparison),
         variation_section(comparison),
+        process_section(sources.outcomes, sources.plan, sources.references),
+        judges_section(sources.audits, sources.answer_judges),
         denominators_section(comparison, sources.outcomes),
         resources_section(sources.plan, sources.outcomes),
         _cases(sources),

@@ -20,6 +20,7 @@ from taketwo.report.accounts import (
     losses_table,
 )
 from taketwo.report.blocks import Block, Definitions, Folded, Heading, Prose, Section
+from taketwo.report.efficiency_tables import efficiency_table, index_table
 from taketwo.report.factor_tables import (
     factors_sentence,
     levels_table,
@@ -218,6 +219,8 @@ def resources_section(plan: Plan | None, outcomes: Outcomes | None) -> Section:
         blocks += [models_table(plan), limits_table(plan)]
     if outcomes is not None:
         blocks.append(costs_table(outcomes))
+        more = (efficiency_table(outcomes), index_table(outcomes))
+        blocks += [table for table in more if table is not None]
     return Section(anchor="limits", title="Models, limits and costs", blocks=tuple(blocks))
 
 

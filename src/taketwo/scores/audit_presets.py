@@ -10,7 +10,7 @@ from taketwo.errors import RequestError, UnknownName
 from taketwo.scores.audit_findings import AuditCheck
 
 __all__ = [
-    "AUDIT_DESIGNS",
+    "DESIGNS",
     "AuditDesign",
     "AuditScope",
     "ExpectedCalls",
@@ -29,8 +29,8 @@ class AuditDesign:
     `trajectories` are scored by every one of `judges` judges. The others are numbers of genuine
     trajectories that a check starts from: `rubrics` under another wording, `assertion` set against a
     bare claim, `ablation` with `milestones` milestones removed one at a time, `injection` with each
-    of `attacks` attacks, `references` judged against the explanation, `formats` in each of
-    `notations` other notations. Humans rate `human_questions` questions with one run of each of
+    of `attacks` hostile texts, `references` judged against the explanation, `formats` in each of
+    `notations` notations of time. Humans rate `human_questions` questions with one run of each of
     `human_arms` arms (None: of all), `raters` times.
     """
 
@@ -52,7 +52,7 @@ class AuditDesign:
     raters: int
 
 
-AUDIT_DESIGNS: Mapping[str, AuditDesign] = MappingProxyType({
+DESIGNS: Mapping[str, AuditDesign] = MappingProxyType({
     "published": AuditDesign(
         name="published",
         source=(
@@ -65,11 +65,11 @@ AUDIT_DESIGNS: Mapping[str, AuditDesign] = MappingProxyType({
         assertion=50,
         ablation=50,
         milestones=1,
-        injection=50,
-        attacks=1,
+        injection=10,
+        attacks=11,
         references=50,
         formats=50,
-        notations=1,
+        notations=3,
         human_questions=20,
         human_arms=5,
         raters=2,
@@ -83,11 +83,11 @@ AUDIT_DESIGNS: Mapping[str, AuditDesign] = MappingProxyType({
         assertion=10,
         ablation=10,
         milestones=1,
-        injection=10,
-        attacks=1,
+        injection=3,
+        attacks=11,
         references=10,
         formats=10,
-        notations=1,
+        notations=3,
         human_questions=5,
         human_arms=None,
         raters=2,
@@ -155,9 +155,9 @@ def audit_design(name: str) -> AuditDesign:
     UnknownName
         If there is none.
     """
-    if name not in AUDIT_DESIGNS:
-        raise UnknownName.among("design of an audit", name, AUDIT_DESIGNS)
-    return AUDIT_DESIGNS[name]
+    if name not in DESIGNS:
+        raise UnknownName.among("design of an audit", name, DESIGNS)
+    return DESIGNS[name]
 
 
 def expected_calls(

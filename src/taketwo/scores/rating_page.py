@@ -95,10 +95,9 @@ def _section(item: PageItem) -> str:
 
 def _shown(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return escape("".join(_visible(character) for character in lines))
-
-
-def _visible(character: str) -> str:
-    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
-        return character
-    return f"[U+{ord(character):04X}]"
+    hidden = {
+        ord(character): f"[U+{ord(character):04X}]"
+        for character in set(lines) - {"\n", "\t"}
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs"}
+    }
+    return escape(lines.translate(hidden))
