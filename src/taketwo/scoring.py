@@ -31,7 +31,7 @@ from taketwo.scores.judgements import require_one_served_model
 from taketwo.scores.process_labels import ProcessLabels
 from taketwo.study_folder import StudyFolder
 
-__all__ = ["JudgeWork", "Scored", "by_engine", "graded_by", "score"]
+__all__ = ["JudgeWork", "Scored", "by_engine", "model_specs", "score"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def score(
     """
     where = StudyFolder.locate(Path(study))
     frozen = where.plan()
-    process = study_scoring(where.folder, frozen, _specs(trajectory_judges))
+    process = study_scoring(where.folder, frozen, model_specs(trajectory_judges))
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
     pool = JudgementPool(
         where.folder / "judgements", None if judgements is None else Path(judgements)
@@ -98,7 +98,7 @@ def score(
         from taketwo.judging import Judging  # heavy: on call
 
         judging = Judging(frozen, pool, trajectories, on_work or _silent)
-        judging.answers((*frozen.scoring.judges, *_specs(judges)))
+        judging.answers((*frozen.scoring.judges, *model_specs(judges)))
         if process.scoring is not None and not answers_only:
             judging.trajectories(
                 process.scoring, process.further, reference_requests(frozen, process.scoring)
@@ -137,14 +137,6 @@ def score(
     )
 
 
-def graded_by(
-    frozen: Plan, pool: JudgementPool, trajectories: Sequence[Trajectory], judge: str
-) -> Outcomes:
-    """Return the outcomes of a study as another judge of answers has it."""
-    grader = Grader(frozen, pool.answers, pool.extractions, judge=judge)
-    return outcomes_of(frozen, trajectories, labels_by(grader))
-
-
 def _grader(frozen: Plan, pool: JudgementPool, failed: Mapping[str, str]) -> Grader:
     return Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
 
@@ -177,7 +169,14 @@ def _require_one_served(
         )
 
 
-def _specs(names: Sequence[str]) -> tuple[ModelSpec, ...]:
+def model_specs(names: Sequence[str]) -> tuple[ModelSpec, ...]:
+    """Return the judges that are named, each once.
+
+    Raises
+    ------
+    RequestError
+        If a name is not `provider/model`.
+    """
     for name in names:
         provider, _, model = name.partition("/")
         if not provider or not model or any(character.isspace() for character in name):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taketwo.benchmarks.question import Question
-from taketwo.scores.option_match import match_open, match_option
+from taketwo.scores.option_match import match_open, match_option, normalised_answer
 
 
 def open_question(truth: str, *accepted: str) -> Question:
@@ -50,3 +50,8 @@ def test_a_complete_list_of_answers_makes_a_judge_unnecessary() -> None:
     assert match_open(question, "Quadruple!") == "correct"
     assert match_open(question, "five") == "incorrect"
     assert match_open(question, "") == "incorrect"
+
+
+def test_compatibility_forms_case_and_inner_space_do_not_count_in_a_match() -> None:
+    assert normalised_answer("Ｒｅｄ  1st\n") == "red 1st"
+    assert match_open(open_question("four cats"), "ＦＯＵＲ  Cats") == "correct"

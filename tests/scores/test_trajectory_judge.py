@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.scores.test_process_scores import IDS, labels, reply, scores
 from tests.scripted_model import HttpError, Request, requests_of, says, script
@@ -211,6 +213,36 @@ async def test_two_different_scores_of_one_trajectory_are_refused(tmp_path: Path
     )
 
     with pytest.raises(InvalidResults, match="one trajectory on 'q1' was judged twice"):
+        read_trajectory_judgements(tmp_path)
+
+
+async def test_a_part_from_before_there_were_references_is_one_by_milestones(
+    tmp_path: Path,
+) -> None:
+    _, found, _ = await judged(request(), steps=[json.dumps(reply())])
+    path = write_trajectory_judgements(tmp_path, found)
+    assert path is not None
+    pl.read_parquet(path).drop("reference").write_parquet(path)
+
+    assert read_trajectory_judgements(tmp_path) == {item.key: item for item in found}
+
+
+async def test_a_reference_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    _, found, _ = await judged(request(), steps=[json.dumps(reply())])
+    write_trajectory_judgements(tmp_path, [replace(found[0], reference="gossip")])
+
+    with pytest.raises(InvalidResults, match="there is no reference 'gossip'"):
+        read_trajectory_judgements(tmp_path)
+
+
+async def test_milestones_without_labels_are_refused_where_they_were_the_reference(
+    tmp_path: Path,
+) -> None:
+    _, found, _ = await judged(request(), steps=[json.dumps(reply())])
+    empty = replace(found[0], scores=replace(found[0].scores, milestones=()))
+    write_trajectory_judgements(tmp_path, [empty])
+
+    with pytest.raises(InvalidResults, match="cannot be counted against 0 milestones"):
         read_trajectory_judgements(tmp_path)
 
 

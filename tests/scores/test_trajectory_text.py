@@ -6,7 +6,12 @@ from typing import Any
 from tests.plans import make_trajectory
 
 from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, ToolCall
-from taketwo.scores.trajectory_text import rendered, rendered_prediction
+from taketwo.scores.trajectory_text import (
+    rendered,
+    rendered_prediction,
+    sentences,
+    text_without,
+)
 
 
 def events(**changes: Any) -> list[Event]:
@@ -93,3 +98,30 @@ def test_an_imported_prediction_stands_as_it_is() -> None:
 
     assert found.text == "I think it is C.\nFINAL ANSWER: C"
     assert found.system == "theirs"
+
+
+def test_sentences_are_cut_and_json_objects_stay_whole() -> None:
+    text = (
+        'Keep this. Drop it! Keep that.\nDrop.\n\n{"answer": "Drop.", "reasoning": "Keep. Drop."}\n'
+        'Drop\n{"broken": Drop}\nend'
+    )
+
+    found, cut = text_without(text, lambda sentence: "Drop" in sentence)
+
+    assert found == ('Keep this. Keep that.\n\n{"answer": "Drop.", "reasoning": "Keep."}\nend')
+    assert cut == 5
+
+
+def test_a_text_in_which_nothing_is_to_go_stays_as_it_is() -> None:
+    text = '  Two  spaces.  \r\n\n{"a":   [1,2]}  tail\n'
+
+    assert text_without(text, lambda _: False) == (text, 0)
+
+
+def test_sentences_end_at_their_marks_and_at_lines() -> None:
+    assert sentences("At 12.5 s it ends. Yes!\n\n[3.0-5.5 s] no; maybe") == [
+        "At 12.5 s it ends.",
+        "Yes!",
+        "[3.0-5.5 s] no;",
+        "maybe",
+    ]

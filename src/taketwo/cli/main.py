@@ -22,6 +22,9 @@ COMMANDS: dict[str, str] = {
     "compare": "Say whether the method's effect survives complete re-execution.",
     "report": "Write the report, tables and figures of a study.",
     "audit": "Say whether a claim survives, from results that other harnesses wrote.",
+    "rating-form": "Draw trajectories that people rate, to see whether the judge rates alike.",
+    "export": "Open the runs of a study in the viewers and scripts of others.",
+    "rejudge": "See what another judge makes of the trajectories of a finished run.",
     "gate": "Let a pipeline fail where a claim did not survive.",
     "benchmark": "See what is in a benchmark, which videos are there, and draw a holdout.",
     "doctor": "Find out whether this machine can run studies, and what is missing.",
@@ -37,7 +40,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"taketwo.cli.{cmd_name}")
+        module = import_module(f"taketwo.cli.{cmd_name.replace('-', '_')}")
         return cast("click.Command", module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,4 +1,4 @@
-"""`taketwo score`: judges the answers of a study from its logs."""
+"""`taketwo score`: answers and trajectories to labels, logs to tables; and the audit of the judges."""
 
 from __future__ import annotations
 
@@ -7,51 +7,168 @@ from collections import Counter
 from pathlib import Path
 
 import click
+import polars as pl
 
-from taketwo.study import score
+from taketwo.cli.audit_text import audit_lines
+from taketwo.judge_audits import audit_judges
+from taketwo.scores.audit_presets import DESIGNS
+from taketwo.scoring import Scored, score
 
 __all__ = ["command"]
 
 
 @click.command("score")
 @click.argument("study", type=click.Path(path_type=Path))
+@click.option("--no-judge", is_flag=True, help="Call no model; what needs one stays not judged.")
 @click.option(
-    "--no-judge", is_flag=True, help="Call no model; answers that need the judge stay open."
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="MODEL",
+    help="A further judge of answers, beside the plan's; repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-def command(study: Path, no_judge: bool, as_json: bool) -> None:
-    """Judge the answers of a study from its logs.
+@click.option(
+    "--trajectory-judge",
+    "trajectory_judges",
+    multiple=True,
+    metavar="MODEL",
+    help="A further judge of trajectories; the study's own where the plan has none. Repeatable.",
+)
+@click.option(
+    "--judgements",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Labels that several studies share: equal content is judged once in all of them.",
+)
+@click.option("--audit", is_flag=True, help="Measure the judges of trajectories themselves.")
+@click.option(
+    "--design",
+    type=click.Choice(sorted(DESIGNS)),
+    default="quick",
+    show_default=True,
+    help="How much an audit judges.",
+)
+@click.option(
+    "--audit-judge",
+    "audit_judges_",
+    multiple=True,
+    metavar="MODEL",
+    help="A further judge whose scores an audit compares; repeatable.",
+)
+@click.option(
+    "--ratings",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="A filled form of human ratings (`taketwo rating-form`), for an audit; repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def command(
+    study: Path,
+    *,
+    no_judge: bool,
+    judges: tuple[str, ...],
+    trajectory_judges: tuple[str, ...],
+    judgements: Path | None,
+    audit: bool,
+    design: str,
+    audit_judges_: tuple[str, ...],
+    ratings: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Judge the answers and trajectories of a study from its logs.
 
-    STUDY is a study folder or its YAML file. Choices are matched by option; open answers by exact
-    match, else by the study's judge, once for each distinct answer of all arms and executions.
-    Writes trajectories.parquet, outcomes.parquet and judgements/.
+    STUDY is a study folder or its YAML file. By the rule `option-match` choices are scored by
+    option and open answers by exact match, else by the study's judge; by `published` every answer
+    goes to the judge. Each distinct answer and each distinct trajectory is judged once, in all arms
+    and executions. Trajectories are judged where the study says so (`scoring: {trajectories: ...}`)
+    or a judge is named here. Writes trajectories.parquet, outcomes.parquet and judgements/; no agent
+    runs and no log is touched.
+
+    With --audit the judge of trajectories is measured: whether its scores separate right from wrong
+    answers, agree with other judges, wordings and people, and withstand assertions, cut evidence,
+    other notations of time and injected orders. Writes judge-audit.json, which the report shows.
 
     \b
     Exit status
-      0  scored; failures of the judge are listed and asked again next time
-      2  the study has no plan
-      3  a log cannot be used
+      0  scored; failures of a judge are listed and asked again next time
+      2  the study has no plan, or a judge cannot be asked
+      3  a log, a label or a rating cannot be used
 
     \b
     Example
       taketwo score studies/march.yaml
+      taketwo score studies/march.yaml --audit --audit-judge openai/gpt-5
     """
-    scored = score(study, judge=not no_judge)
+    scored = score(
+        study,
+        judge=not no_judge,
+        judges=judges,
+        trajectory_judges=(*trajectory_judges, *audit_judges_),
+        judgements=judgements,
+        on_work=_tell,
+    )
     frame = scored.outcomes.to_polars()
     statuses = Counter(frame["score_status"].to_list())
     if as_json:
         record = {
             "cells": frame.height,
             "score_statuses": dict(statuses),
+            "trajectory_statuses": dict(Counter(frame["trajectory_status"].to_list())),
             "judged_now": scored.judged,
             "judge_failures": list(scored.failures),
             "pending": scored.pending,
+            "work": [
+                {
+                    "what": item.what,
+                    "judge": item.judge,
+                    "asked": item.asked,
+                    "done": item.done,
+                    "failures": list(item.failures),
+                }
+                for item in scored.work
+            ],
         }
         click.echo(json.dumps(record, indent=1))
-        return
-    named = ", ".join(f"{name} {count}" for name, count in sorted(statuses.items()))
-    click.echo(f"{frame.height} cells: {named}; {scored.judged} answers judged now")
+    else:
+        named = ", ".join(f"{name} {count}" for name, count in sorted(statuses.items()))
+        click.echo(f"{frame.height} cells: {named}; {scored.judged} answers judged now")
+        for line in _trajectory_lines(frame, scored):
+            click.echo(line)
+    if audit:
+        found = audit_judges(
+            study,
+            design=design,
+            judges=audit_judges_,
+            ratings=ratings,
+            judgements=judgements,
+            judge=not no_judge,
+            on_work=_tell,
+        )
+        if not as_json:
+            for line in audit_lines(found):
+                click.echo(line)
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _trajectory_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
+    lines: list[str] = []
     for cause, count in Counter(scored.failures).most_common(10):
-        click.echo(f"  judge failed on {count}: {cause}")
+        lines.append(f"  judge failed on {count}: {cause}")
     if scored.pending:
-        click.echo(f"  {scored.pending} answers still need the judge; run the same command again")
+        lines.append(f"  {scored.pending} answers still need the judge; run the same command again")
+    judged = frame.filter(pl.col("trajectory_status") == "scored")
+    errors = frame.filter(pl.col("trajectory_status") == "judge_error").height
+    if judged.height or errors:
+        failed = f", judge_error {errors}" if errors else ""
+        lines.append(f"trajectories: scored {judged.height}{failed}")
+    for item in scored.work:
+        if item.what in {"trajectories", "references"} or item.failures:
+            lines.append(f"  {item.judge}: {item.done} of {item.asked} {item.what} judged now")
+        for cause, count in Counter(item.failures).most_common(5):
+            if item.what in {"trajectories", "references"}:
+                lines.append(f"    failed on {count}: {cause}")
+    return lines

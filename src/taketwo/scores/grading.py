@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+from taketwo.agents.commitments import commitments, without_thoughts
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
@@ -273,10 +274,19 @@ class Grader:
 
 
 def _judged_answer(question: Question, trajectory: Trajectory) -> str | None:
-    """Return the answer as a judge is shown it: the agent's own text, or else the option that it chose."""
+    """Return the answer as a judge is shown it; None where nothing was said.
+
+    For a choice it is the words that the reply commits itself to in the end ("B", "a red car"), so
+    that equal choices share their label however the reply argues; a reply without such words goes
+    as it stands, and where there is no text, the option that was chosen.
+    """
     text = trajectory.answer_text
-    if not question.options or text.strip():
+    if not question.options:
         return text
+    said = commitments(without_thoughts(text))
+    committed = (said[-1].value or "").strip() if said and said[-1].is_readable else ""
+    if committed or text.strip():
+        return committed or text
     index = trajectory.answer_index
     return None if index is None else option_text(question, index)
 

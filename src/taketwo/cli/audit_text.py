@@ -1,0 +1,39 @@
+"""An audit of the judges as lines on a terminal."""
+
+from __future__ import annotations
+
+from taketwo.cli.text_table import text_table
+from taketwo.scores.audit_findings import CHECKS, AuditFinding, JudgeAudit
+
+__all__ = ["audit_lines"]
+
+
+def audit_lines(audit: JudgeAudit) -> list[str]:
+    """Return the findings by check, then what was not done and what failed."""
+    lines = [f"judge of trajectories: {audit.judge} ({audit.rubric}, {audit.protocol})"]
+    for check in CHECKS:
+        found = [item for item in audit.findings if item.check == check]
+        if found:
+            lines += ["", check, text_table(_HEADINGS, [_row(item) for item in found])]
+    if audit.not_done:
+        lines += ["", "not done"]
+        lines += [f"  {check}: {reason}" for check, reason in audit.not_done.items()]
+    if audit.failures:
+        lines += ["", "not scored by the judge, and in no number"]
+        lines += [f"  {check}: {count}" for check, count in audit.failures.items()]
+    return lines
+
+
+_HEADINGS = ("of", "measure", "value", "95 % interval", "n", "published")
+
+
+def _row(item: AuditFinding) -> tuple[str, ...]:
+    has_interval = item.low is not None and item.high is not None
+    return (
+        item.subject,
+        item.measure,
+        "-" if item.value is None else f"{item.value:.3f}",
+        f"[{item.low:.3f}, {item.high:.3f}]" if has_interval else item.reason or "",
+        f"{item.n}",
+        "" if item.published is None else f"{item.published:g}",
+    )

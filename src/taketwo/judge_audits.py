@@ -1,0 +1,201 @@
+"""Measuring the judge of a study's trajectories: its scores against right and wrong answers, others, and tricks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from taketwo.added_scoring import study_scoring
+from taketwo.audit_input import AuditedCell, AuditInput
+from taketwo.errors import RequestError
+from taketwo.executions.model_spec import ModelSpec
+from taketwo.executions.plan import Plan
+from taketwo.executions.scoring_spec import TrajectoryScoring
+from taketwo.scores.audit_findings import JudgeAudit
+from taketwo.scores.audit_presets import AuditScope, audit_design, expected_calls
+from taketwo.scores.human_ratings import read_ratings
+from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.process_labels import ProcessLabels
+from taketwo.scores.rating_form import FormCell, RatingForm, key_beside, make_form, read_key
+from taketwo.scores.rating_form import write_form as write_files
+from taketwo.scoring import model_specs, score
+from taketwo.study_folder import AUDIT_NAME, StudyFolder, write_json
+
+__all__ = ["audit_judges", "write_rating_form"]
+
+_FORM_STREAM = 8
+
+
+def audit_judges(
+    study: Path | str,
+    *,
+    design: str = "quick",
+    judges: Sequence[str] = (),
+    ratings: Sequence[Path | str] = (),
+    judgements: Path | str | None = None,
+    judge: bool = True,
+    on_work: Callable[[str], None] | None = None,
+) -> JudgeAudit:
+    """Measure the judge of a study's trajectories and write `judge-audit.json`.
+
+    Parameters
+    ----------
+    design
+        `published` (the size of AgentVidBench's own validation) or `quick`.
+    judges
+        Further judges by name, which score the same trajectories.
+    ratings
+        Filled forms of human raters, with the form's key beside them.
+    judgements
+        The shared folder of labels, where there is one.
+    judge
+        With False no model is called, and only what is labelled already is measured.
+    on_work
+        Told how many judgements are asked for, before the first.
+
+    Raises
+    ------
+    RequestError
+        If nobody judges the trajectories of the study, or no cell has one that can be judged.
+    InvalidResults
+        If a rating or a label cannot be used.
+    """
+    from taketwo.judge_checks import Checks  # heavy: on call
+
+    found = _input(study, design, judges, ratings, judgements)
+    tell = on_work or _silent
+    if judge:
+        tell(_expected(found))
+    checks = Checks(found, tell if judge else None)
+    audit = checks.audit()
+    where = StudyFolder.locate(Path(study))
+    found.pool.keep({item.question.question_id for item in found.plan.questions})
+    write_json(where.folder / AUDIT_NAME, audit.to_json())
+    return audit
+
+
+def write_rating_form(
+    study: Path | str, folder: Path | str, *, design: str = "published"
+) -> tuple[RatingForm, tuple[Path, ...]]:
+    """Draw trajectories for human raters and write their forms into `folder`; returns form and files.
+
+    Raises
+    ------
+    RequestError
+        If no cell has a trajectory that can be rated.
+    """
+    where = StudyFolder.locate(Path(study))
+    frozen = where.plan()
+    size = audit_design(design)
+    scoring = study_scoring(where.folder, frozen).scoring or TrajectoryScoring(
+        judge=ModelSpec(name="none/none")
+    )
+    cells = _cells(study, frozen, replace(scoring, protocol="blind"))
+    questions = {item.question.question_id: item.question for item in frozen.questions}
+    form = make_form(
+        [
+            FormCell(
+                question=questions[cell.trajectory.question_id],
+                arm=cell.trajectory.arm,
+                execution=cell.trajectory.execution,
+                text=cell.text,
+            )
+            for cell in cells
+        ],
+        per_question_arms=None
+        if size.human_arms is None
+        else min(size.human_arms, len(frozen.arms)),
+        questions=size.human_questions,
+        raters=size.raters,
+        rng=np.random.default_rng((frozen.seed, _FORM_STREAM)),
+    )
+    return form, write_files(form, Path(folder))
+
+
+def _input(
+    study: Path | str,
+    design: str,
+    judges: Sequence[str],
+    ratings: Sequence[Path | str],
+    judgements: Path | str | None,
+) -> AuditInput:
+    where = StudyFolder.locate(Path(study))
+    frozen = where.plan()
+    size = audit_design(design)
+    scoring = study_scoring(where.folder, frozen).scoring
+    if scoring is None:
+        raise RequestError(
+            f"{where.folder}: nobody judges the trajectories of this study; name a judge: "
+            "taketwo score STUDY --trajectory-judge provider/model --audit"
+        )
+    tables = [Path(path) for path in ratings]
+    named = {spec.name: spec for spec in (scoring.judge, *scoring.judges, *model_specs(judges))}
+    return AuditInput(
+        plan=frozen,
+        scoring=scoring,
+        design=size,
+        judges=tuple(named.values()),
+        cells=_cells(study, frozen, scoring),
+        pool=JudgementPool(
+            where.folder / "judgements", None if judgements is None else Path(judgements)
+        ),
+        folder=where.folder / "judgements" if judgements is None else Path(judgements),
+        ratings=read_ratings(tables, read_key(key_beside(tables))) if tables else None,
+    )
+
+
+def _cells(study: Path | str, frozen: Plan, scoring: TrajectoryScoring) -> tuple[AuditedCell, ...]:
+    scored = score(study, judge=False)
+    accuracy = {
+        (question, arm, execution): value
+        for question, arm, execution, value in scored.outcomes.frame.select(
+            "question_id", "arm", "execution", pl.col("accuracy")
+        ).iter_rows()
+    }
+    labels = ProcessLabels(frozen, scoring, {})
+    found: list[AuditedCell] = []
+    for trajectory in scored.trajectories:
+        request = labels.request(trajectory)
+        if request is not None:
+            name = trajectory.question_id, trajectory.arm, trajectory.execution
+            found.append(
+                AuditedCell(
+                    trajectory=trajectory, accuracy=accuracy[name], text=request.trajectory.text
+                )
+            )
+    if not found:
+        raise RequestError(
+            "no cell has a trajectory that can be judged: the questions have no milestones, or "
+            "nothing has run"
+        )
+    return tuple(sorted(found, key=lambda cell: cell.name))
+
+
+def _expected(found: AuditInput) -> str:
+    labels = {
+        judge.name: ProcessLabels(
+            found.plan, found.scoring, found.pool.trajectories, judge=judge.name
+        )
+        for judge in found.judges
+    }
+    cells = [cell.trajectory for cell in found.cells]
+    distinct = {(cell.trajectory.question_id, cell.text) for cell in found.cells}
+    explained = {
+        item.question.question_id for item in found.plan.questions if item.question.explanation
+    }
+    scope = AuditScope(
+        trajectories=len(distinct),
+        questions=len({question for question, _ in distinct}),
+        explained=sum(question in explained for question, _ in distinct),
+        judged={name: len(label.in_use(cells)) for name, label in labels.items()},
+        rubric=found.scoring.rubric,
+    )
+    return expected_calls(found.design, scope, list(labels)).sentence()
+
+
+def _silent(_text: str) -> None:
+    return None
