@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from taketwo.executions.plan import Plan
     from taketwo.executions.rule import Rule
     from taketwo.executions.trajectory import Trajectory
+    from taketwo.exporting import export_study
+    from taketwo.judge_audits import audit_judges, write_rating_form
     from taketwo.outcomes.table import Outcomes
     from taketwo.question_sets import check_benchmark, compare_population, hold_out
+    from taketwo.rejudging import rejudge
     from taketwo.reporting import write_report
     from taketwo.scoring import score
     from taketwo.study import compare, plan, run
@@ -68,16 +71,20 @@ _HOMES = {
     "UnreadableVideo": "taketwo.errors",
     "VisibleQuestion": "taketwo.benchmarks.question",
     "audit": "taketwo.auditing",
+    "audit_judges": "taketwo.judge_audits",
     "check_availability": "taketwo.video_availability",
     "check_benchmark": "taketwo.question_sets",
     "compare": "taketwo.study",
     "compare_population": "taketwo.question_sets",
     "demo": "taketwo.demonstration",
     "doctor": "taketwo.diagnosis",
+    "export_study": "taketwo.exporting",
     "hold_out": "taketwo.question_sets",
     "plan": "taketwo.study",
+    "rejudge": "taketwo.rejudging",
     "run": "taketwo.study",
     "score": "taketwo.scoring",
+    "write_rating_form": "taketwo.judge_audits",
     "write_report": "taketwo.reporting",
 }
 
@@ -107,16 +114,20 @@ __all__ = [
     "UnreadableVideo",
     "VisibleQuestion",
     "audit",
+    "audit_judges",
     "check_availability",
     "check_benchmark",
     "compare",
     "compare_population",
     "demo",
     "doctor",
+    "export_study",
     "hold_out",
     "plan",
+    "rejudge",
     "run",
     "score",
+    "write_rating_form",
     "write_report",
 ]
 

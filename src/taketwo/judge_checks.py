@@ -42,6 +42,9 @@ from taketwo.scores.time_formats import format_probes, read_formats
 
 __all__ = ["Checks"]
 
+_FRAMES_PER_SECOND = 25.0
+"""What times are written as frame numbers with; one a second would leave the numbers as they are."""
+
 Found = tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]
 
 
@@ -210,12 +213,21 @@ class Checks:
         self._probed("references", reference_probes(drawn), read_references)
 
     def _formats(self, one_each: Sequence[Genuine]) -> None:
-        probes = format_probes(one_each, rng=self._in.rng("formats"), k=self._in.design.formats)
+        probes = format_probes(
+            one_each,
+            rng=self._in.rng("formats"),
+            k=self._in.design.formats,
+            fps=_FRAMES_PER_SECOND,
+        )
         self._probed("formats", probes, read_formats)
         if not probes.probes:
             return
-        known = self._fixed_path(probes.probes)
-        if any(True for _ in fixed_path_requests(probes.probes)):
+        if not fixed_path_requests(probes.probes):
+            self._not_done["formats by one fixed path"] = (
+                "no question in the draw has a curated path or an explanation"
+            )
+        else:
+            known = self._fixed_path(probes.probes)
             self._keep(
                 read_fixed_path_formats(
                     probes.probes, known, self._name, rng=self._in.rng("formats")

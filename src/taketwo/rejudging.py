@@ -110,6 +110,7 @@ def rejudge(
     _require_apart(source, target)
     run = read_run(source)
     known = _questions(run, Path(questions))
+    absent = _absent(run, known)
     requests = {
         item.question_id: TrajectoryRequest(
             question=known[item.question_id],
@@ -147,13 +148,22 @@ def rejudge(
         _evaluated(item, known[item.question_id], judge.name, keys, pool, failures)
         for item in run.items
     ]
-    summary = _write(run, target, items, _identity(run, judge, protocol, rubric, max_tokens))
+    items += [_not_run(question) for question in absent]
+    unrecorded = 0 if absent else run.unrecorded
+    summary = _write(
+        run,
+        target,
+        items,
+        unrecorded,
+        _identity(run, judge, protocol, rubric, max_tokens),
+    )
+    requested = len(items) + unrecorded
     return Rejudged(
         output=target,
-        requested=run.requested,
+        requested=requested,
         judged=sum(request.key(judge.name) in pool for request in pending),
         pooled=len(requests) - len(pending),
-        not_judged=run.requested - len(requests),
+        not_judged=requested - len(requests),
         failures={number: failures[key] for number, key in sorted(keys.items()) if key in failures},
         means=process_means([item.process for item in items if item.process is not None]),
         summary=summary,
@@ -194,7 +204,31 @@ def _questions(run: AgentVidBenchRun, folder: Path) -> dict[int, Question]:
             f"{run.path}: {len(absent)} of {len(run.items)} questions are not in {folder}, first "
             f"{absent[0]}; name the data set that the run was made on"
         )
-    return {item.question_id: known[item.question_id] for item in run.items}
+    return known
+
+
+def _absent(run: AgentVidBenchRun, known: Mapping[int, Question]) -> list[Question]:
+    """Return the questions that the run was given and left no record of, as far as that is certain.
+
+    Without a summary, or with a total of the whole data set, the run was given all of it; with another
+    total nobody knows which questions the others were.
+    """
+    if run.total is not None and run.total != len(known):
+        return []
+    there = {item.question_id for item in run.items}
+    return [question for number, question in sorted(known.items()) if number not in there]
+
+
+def _not_run(question: Question) -> Evaluated:
+    index = question.answer_index
+    return Evaluated(
+        question_id=int(question.question_id),
+        question=question,
+        gold=None if index is None else question.labels[index],
+        letter=None,
+        is_correct=None,
+        status="not_run",
+    )
 
 
 def _shown(item: RunItem, method: str, protocol: Protocol) -> RenderedTrajectory:
@@ -314,6 +348,7 @@ def _write(
     run: AgentVidBenchRun,
     target: Path,
     items: Sequence[Evaluated],
+    unrecorded: int,
     identity: Mapping[str, JsonValue],
 ) -> dict[str, JsonValue]:
     write_own_file(target, {**_plain(run.own), **identity})
@@ -333,6 +368,6 @@ def _write(
         framework=run.method,
         model=run.model,
         tag=run.tag,
-        unrecorded=run.unrecorded,
+        unrecorded=unrecorded,
         own=identity,
     )

@@ -59,7 +59,7 @@ _OPENINGS = (
     "Having weighed all that matters here, I can settle this with full confidence.",
 )
 _MIDDLES = (
-    "Everything relevant was looked at closely, each condition was respected, and whatever had to be "
+    "Everything relevant was examined closely, each condition was respected, and whatever had to be "
     "left out was left out. The pieces fit together without any contradiction.",
     "I went through the whole video from beginning to end, confirmed the decisive evidence, and then "
     "checked it a second time against the conditions. Nothing spoke against it.",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from taketwo.benchmarks.question import Question
 from taketwo.benchmarks.selection import allocate
+from taketwo.executions.scoring_spec import RUBRICS
 from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.audit_findings import AuditCase, AuditCheck, AuditFinding
 from taketwo.scores.process_scores import AXES
@@ -268,8 +269,8 @@ def estimate_finding(
     )
 
 
-def rubric_probes(genuine: Sequence[Genuine], *, other: str = "paraphrased") -> ProbeSet:
-    """Return each trajectory under another wording of the instructions, beside its own."""
+def rubric_probes(genuine: Sequence[Genuine]) -> ProbeSet:
+    """Return each trajectory under each other wording of the instructions, beside its own."""
     return ProbeSet(
         probes=tuple(
             Probe(
@@ -281,6 +282,8 @@ def rubric_probes(genuine: Sequence[Genuine], *, other: str = "paraphrased") -> 
                 partner=item.request(),
             )
             for item in genuine
+            for other in RUBRICS
+            if other != item.rubric
         )
     )
 

@@ -91,9 +91,7 @@ def _new(
     ]
 
 
-def _merge(
-    known: dict[str, Record], found: Mapping[str, Record], folder: Path
-) -> None:
+def _merge(known: dict[str, Record], found: Mapping[str, Record], folder: Path) -> None:
     """Add what a folder holds; one content with two labels of one judge is refused."""
     for key, item in found.items():
         earlier = known.setdefault(key, item)

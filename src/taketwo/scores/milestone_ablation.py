@@ -6,8 +6,8 @@ not say how the events were found). Which words belong to a milestone is found b
 model:
 
 - *Quotation*: what the judge itself cited for the milestone, in fragments. A sentence belongs to the
-  milestone if it has at least 7 in 10 of a fragment's words, or if all of its words (3 or more) are
-  the fragment's.
+  milestone if it has at least 6 in 10 of a fragment's words, one of its numbers among them where it
+  has any, or if all of its words (3 or more) are the fragment's.
 - *Marks*: what only this milestone has, compared with the texts and citations of the others. Phrases
   in quotation marks, numbers of two digits or more and names (capitals inside a sentence) decide
   alone; of other words, two are needed (one, where there is no other mark).
@@ -54,7 +54,7 @@ __all__ = ["Ablation", "ablation_probes", "read_ablation", "without_milestone"]
 
 _PUBLISHED_DROP, _PUBLISHED_FELL = 0.41, 0.73
 _RANK: Mapping[str, int] = {"covered": 2, "partial": 1, "incorrect": 0, "missing": 0}
-_QUOTED_SHARE = 0.7
+_QUOTED_SHARE, _NEARLY_ALL = 0.6, 0.9
 _WORD = re.compile(r"\d+(?:[:.,/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FRAGMENTS = re.compile(r"\.\.\.|…|;|\n")
 _PHRASE = re.compile(r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|(?<!\w)'([^'\n]{2,80})'(?!\w)")
@@ -95,18 +95,22 @@ class _Marks:
     strong: frozenset[str]
     weak: frozenset[str]
 
-    def cites(self, sentence: str) -> bool:
-        """Return whether the sentence is part of what the judge cited."""
+    def is_quoted(self, sentence: str) -> bool:
+        """Return whether the judge cited the sentence nearly word for word."""
+        return self.is_cited(sentence, share=_NEARLY_ALL)
+
+    def is_cited(self, sentence: str, *, share: float = _QUOTED_SHARE) -> bool:
+        """Return whether the sentence has so much of what the judge cited."""
         words = frozenset(_content(sentence))
         return any(
-            len(words & fragment) >= _QUOTED_SHARE * len(fragment)
+            (len(words & fragment) >= share * len(fragment) and _agree(words, fragment))
             or (len(words) >= 3 and words <= fragment)
             for fragment in self.fragments
         )
 
     def mentions(self, sentence: str) -> bool:
         """Return whether the sentence is cited for the milestone or bears its marks."""
-        if self.cites(sentence):
+        if self.is_cited(sentence):
             return True
         ordered = _words(sentence)
         found = frozenset(ordered)
@@ -234,8 +238,8 @@ def without_milestone(
 ) -> Ablation | str:
     """Return the trajectory without what supports a milestone, or why that cannot be made.
 
-    Text before the first call that goes is kept, unless the judge cited it: a plan to look is no
-    mention of what was found. The answer itself is never taken out.
+    Text before the first call that goes is kept, unless the judge cited it nearly word for word: a
+    plan to look is no mention of what was found. The answer itself is never taken out.
     """
     trajectory = genuine.trajectory
     marks = _marks_of(genuine.question, milestone, judgement)
@@ -255,7 +259,7 @@ def without_milestone(
     for at, event in enumerate(trajectory.events):
         if at in gone or (isinstance(event, PrimitiveOperation) and event.call_id in gone_ids):
             continue
-        kept, number = _event_without(event, marks.mentions if at > first else marks.cites)
+        kept, number = _event_without(event, marks.mentions if at > first else marks.is_quoted)
         events.append(kept)
         cut += number
     answer, number = text_without(trajectory.answer_text, marks.mentions)
@@ -326,6 +330,11 @@ def _marks_of(question: Question, milestone: Milestone, judgement: TrajectoryJud
         strong=frozenset(strong),
         weak=own - strong,
     )
+
+
+def _agree(words: frozenset[str], fragment: frozenset[str]) -> bool:
+    numbers = {word for word in fragment if word[0].isdigit()}
+    return not numbers or bool(numbers & words)
 
 
 def _names(text: str) -> frozenset[str]:

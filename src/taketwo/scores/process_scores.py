@@ -100,6 +100,11 @@ class ProcessScores:
     """A checked reply: axes by the judge's keys (None where an axis does not apply), labels and tags.
 
     `milestones` stand in the order of the reference.
+
+    Raises
+    ------
+    ValueError
+        If an axis, a status or a tag is none that there is.
     """
 
     axes: Mapping[str, int | None]
@@ -107,6 +112,20 @@ class ProcessScores:
     milestones: tuple[MilestoneLabel, ...]
     failure_tags: tuple[str, ...]
     summary: str
+
+    def __post_init__(self) -> None:
+        if set(self.axes) != set(AXES):
+            raise ValueError(f"the axes are {', '.join(map(str, self.axes))}")
+        for axis, score in self.axes.items():
+            may_be_null = axis == _COMPLETENESS
+            if (score is None and not may_be_null) or (score is not None and score not in range(3)):
+                raise ValueError(f"{axis} is {score!r}, expected 0, 1 or 2")
+        for label in self.milestones:
+            if label.status not in _CREDIT:
+                raise ValueError(f"milestone {label.milestone_id!r} has status {label.status!r}")
+        problems = _tag_problems(self.failure_tags)
+        if problems:
+            raise ValueError("; ".join(problems))
 
 
 def trajectory_score(axes: Mapping[str, int | None]) -> float:

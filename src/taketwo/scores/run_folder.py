@@ -12,7 +12,7 @@ states none, the majority of the stored votes; and without votes, what our own p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -20,7 +20,6 @@ from taketwo.agents.answer import parse_answer
 from taketwo.benchmarks.question import VisibleQuestion, option_labels
 from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import Json, items, number, part, text, whole
-from taketwo.executions.rule import METRICS
 from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
 from taketwo.scores.run_folder_files import RunFiles, StoredProcess, stored_process
 from taketwo.scores.run_folder_steps import answer_in, record_problems, trajectory_of
@@ -44,7 +43,7 @@ _STATUSES: tuple[RunStatus, ...] = (
     "not_run",
 )
 _LETTERS = option_labels(26)
-_SCORES = ("accuracy", "trajectory_score", "mc_rate")
+_EFFORT = ("turns", "visible_calls", "primitive_ops", "latency_s", "tokens", "cost_usd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +203,7 @@ def _item(
     status, failure = _status(
         progress, written, letter, own, gave_up=bool(answer and answer.gave_up)
     )
+    cell = _trajectory(normalized, written, status, letter, number_, method, progress)
     accuracy = part(scored, "accuracy")
     correct = accuracy.get("correct")
     return RunItem(
@@ -212,7 +212,7 @@ def _item(
         run_status=status,
         failure=failure,
         text=written,
-        trajectory=_trajectory(normalized, written, status, letter, number_, method, progress),
+        trajectory=None if cell is None else replace(cell, forced=own.get("forced") is True),
         normalized=normalized,
         letter=letter if status == "answered" else None,
         letter_source=source if status == "answered" else None,
@@ -240,9 +240,9 @@ def _letter(
         return str(structured), "trajectory", False
     if is_structured and answer is not None:
         return None, None, False
-    majority = text(letters, "majority_letter")
-    if majority is not None and majority.strip():
-        return majority.strip().upper(), "letters", False
+    majority = (text(letters, "majority_letter") or "").strip().upper()
+    if majority in _LETTERS:
+        return majority, "letters", False
     votes = items(letters, "votes")
     if votes and any(vote is not None for vote in votes):
         return None, None, False
@@ -331,7 +331,7 @@ def _measures(
         "latency_s": None if elapsed is None else max(0.0, elapsed - waited),
         "tokens": spent if was_tracked else None,
     }
-    ours = {name: number(own, name) for name in METRICS if name in own and name not in _SCORES}
+    ours = {name: number(own, name) for name in _EFFORT if name in own}
     return {name: value for name, value in {**found, **ours}.items() if value is not None}
 
 

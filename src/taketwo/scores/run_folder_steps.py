@@ -41,7 +41,11 @@ _GAVE_UP = "max iterations"
 _NO_RESULT = "the run recorded no result of this call"
 _ERROR = "[ERROR] "
 _HEADER = re.compile(r"\A=== [^\n]* trajectory \(model=[^\n]*, qid=[^\n]*\) ===\n+")
+_LABEL = re.compile("[A-Z]|[1-9][0-9]{0,3}")
 _METRICS = re.compile(r"^Metrics: n_steps=[^\n]*\n+", re.MULTILINE)
+
+
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Step(BaseModel):
@@ -50,7 +54,7 @@ class _Step(BaseModel):
     phase: Phase
     method_native_type: str = ""
     data: dict[str, object]
-    elapsed_seconds: float | None = None
+    elapsed_seconds: _Seconds | None = None
 
 
 class _Record(BaseModel):
@@ -60,7 +64,7 @@ class _Record(BaseModel):
     method: str
     model: str
     question_text: str = ""
-    elapsed_seconds: float | None = None
+    elapsed_seconds: _Seconds | None = None
     steps: list[_Step]
 
 
@@ -215,7 +219,7 @@ def answer_in(record: Json) -> StructuredAnswer | None:
     letter = (text(found[-1], "letter") or "").strip().upper()
     reasoning = text(found[-1], "reasoning") or ""
     gave_up = reasoning.strip().casefold() == _GAVE_UP and letter in {"A", "?", ""}
-    is_none = gave_up or letter in {"", "?"}
+    is_none = gave_up or _LABEL.fullmatch(letter) is None
     return StructuredAnswer(
         letter=None if is_none else letter, reasoning=reasoning, gave_up=gave_up
     )
@@ -243,18 +247,22 @@ def trajectory_of(
     if written is None:
         written = "" if answer is None or answer.letter is None else (said or [answer.letter])[-1]
     letter = None if answer is None else answer.letter
-    is_label = letter is not None and re.fullmatch("[A-Z]", letter) is not None
     return Trajectory(
         arm=arm,
         question_id=question_id,
         execution=execution,
         run_status=run_status,
-        answer_index=ord(letter) - ord("A") if letter is not None and is_label else None,
+        answer_index=None if letter is None else _index_of(letter),
         answer_text=written,
         reasoning="" if answer is None or answer.gave_up else answer.reasoning,
         latency_s=found.elapsed_seconds,
         events=tuple(events),
     )
+
+
+def _index_of(label: str) -> int:
+    """Return the 0-based option of a label: A to Z, or 1 to n where there are more than 26."""
+    return int(label) - 1 if label.isdigit() else ord(label) - ord("A")
 
 
 def _events(record: _Record) -> list[Event]:

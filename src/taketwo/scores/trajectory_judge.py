@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
-import anyio
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageSystem,
@@ -19,6 +18,7 @@ from inspect_ai.model import (
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_model import open_judge
+from taketwo.scores.judged_in_parallel import judged_in_parallel
 from taketwo.scores.process_scores import ReplyFault, read_reply
 from taketwo.scores.reference_trajectory import (
     ExplanationRequest,
@@ -33,14 +33,12 @@ __all__ = [
     "StrictReply",
     "TrajectoryJudgeFailure",
     "judge_trajectories",
-    "judged_in_parallel",
     "strict_reply",
 ]
 
 _REPAIRS = 2
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,44 +95,13 @@ async def judge_trajectories(
     async def one(key: str, request: TrajectoryRequest) -> TrajectoryJudgement:
         return await _judge_one(model, spec.name, key, request)
 
-    judgements, failures = await judged_in_parallel(
-        {request.key(spec.name): request for request in requests},
-        one,
-        question_id=lambda request: request.question.question_id,
-        connections=connections,
+    distinct = {request.key(spec.name): request for request in requests}
+    judged = await judged_in_parallel(distinct, one, connections=connections)
+    failures = tuple(
+        TrajectoryJudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
+        for key, cause in judged.causes.items()
     )
-    return tuple(sorted(judgements, key=lambda judgement: judgement.key)), failures
-
-
-async def judged_in_parallel(
-    distinct: Mapping[str, R],
-    one: Callable[[str, R], Awaitable[T]],
-    *,
-    question_id: Callable[[R], str],
-    connections: int,
-) -> tuple[tuple[T, ...], tuple[TrajectoryJudgeFailure, ...]]:
-    """Return what `one` makes of each request by key, in no order, and the failures in that of keys."""
-    judgements: list[T] = []
-    failures: list[TrajectoryJudgeFailure] = []
-    slots = anyio.CapacityLimiter(connections)
-
-    async def tried(key: str, request: R) -> None:
-        async with slots:
-            try:
-                judgements.append(await one(key, request))
-            except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
-                failures.append(
-                    TrajectoryJudgeFailure(
-                        key=key,
-                        question_id=question_id(request),
-                        cause=f"{type(error).__name__}: {error}"[:500],
-                    )
-                )
-
-    async with anyio.create_task_group() as group:
-        for key, request in distinct.items():
-            group.start_soon(tried, key, request)
-    return tuple(judgements), tuple(sorted(failures, key=lambda failure: failure.key))
+    return tuple(judged.results.values()), failures
 
 
 async def strict_reply(

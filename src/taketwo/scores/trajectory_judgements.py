@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ import polars as pl
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
-from taketwo.media.store import write_atomically
+from taketwo.scores.judgement_parts import read_parts, write_part
 from taketwo.scores.process_scores import (
     MilestoneLabel,
     MilestoneStatus,
@@ -52,6 +50,7 @@ _SCHEMA = {name: pl.String() for name in (*_TEXTS, *_RECORDS, "summary")} | {
     "input_tokens": pl.Int64(),
     "output_tokens": pl.Int64(),
 }
+_NULLABLE = ("served_model", "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,13 +126,7 @@ def write_trajectory_judgements(
 ) -> Path | None:
     """Add a part to the judgements in `folder`; returns its path, None where there is nothing to write."""
     rows = [_row(judgement) for judgement in judgements]
-    if not rows:
-        return None
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, schema=_SCHEMA).write_parquet(buffer)
-    path = folder / f"trajectories-{uuid.uuid4().hex}.parquet"
-    write_atomically(path, buffer.getvalue())
-    return path
+    return write_part(folder, "trajectories", rows, _SCHEMA)
 
 
 def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement]:
@@ -145,28 +138,22 @@ def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement
         If a part cannot be read, or two parts give one key different scores.
     """
     found: dict[str, TrajectoryJudgement] = {}
-    for path in sorted(folder.glob("trajectories-*.parquet")):
-        try:
-            frame = pl.read_parquet(path)
-        except (pl.exceptions.PolarsError, OSError) as error:
+    parts = read_parts(
+        folder,
+        "trajectories",
+        _SCHEMA,
+        "judgements of trajectories",
+        optional=("reference",),
+        nullable=_NULLABLE,
+    )
+    for path, row in parts:
+        judgement = _judgement(path, row)
+        earlier = found.setdefault(judgement.key, judgement)
+        if earlier.scores != judgement.scores:
             raise InvalidResults(
-                f"{path}: not readable as judgements of trajectories ({error}); remove it and score "
-                "again"
-            ) from error
-        if "reference" not in frame.columns:  # parts from before there was a choice
-            frame = frame.with_columns(reference=pl.lit("milestones"))
-        if set(frame.columns) != set(_SCHEMA):
-            raise InvalidResults(
-                f"{path}: not a part of judgements of trajectories: its columns are {frame.columns}"
+                f"{path}: one trajectory on {judgement.question_id!r} was judged twice by "
+                f"{judgement.judge} with different scores; remove the part that is wrong"
             )
-        for row in frame.iter_rows(named=True):
-            judgement = _judgement(path, row)
-            earlier = found.setdefault(judgement.key, judgement)
-            if earlier.scores != judgement.scores:
-                raise InvalidResults(
-                    f"{path}: one trajectory on {judgement.question_id!r} was judged twice by "
-                    f"{judgement.judge} with different scores; remove the part that is wrong"
-                )
     return found
 
 
@@ -199,8 +186,12 @@ def _judgement(path: Path, row: Mapping[str, object]) -> TrajectoryJudgement:
             failure_tags=tuple(cast("list[str]", records["failure_tags"])),
             summary=cast("str", row["summary"]),
         )
+        # Parts from before there was a choice of reference do not name it.
+        texts = {name: row[name] for name in _TEXTS} | {
+            "reference": row["reference"] or "milestones"
+        }
         judgement = TrajectoryJudgement(
-            **cast("dict[str, Any]", {name: row[name] for name in _TEXTS}),
+            **cast("dict[str, Any]", texts),
             scores=scores,
             input_tokens=cast("int | None", row["input_tokens"]),
             output_tokens=cast("int | None", row["output_tokens"]),

@@ -18,7 +18,7 @@ from taketwo.executions.trajectory import ModelCall, ToolCall
 from taketwo.outcomes.imports.options import ReadOptions
 from taketwo.outcomes.imports.record import Status
 from taketwo.outcomes.imports.row_list import RowList
-from taketwo.outcomes.imports.runs import RunFile, numbered_runs
+from taketwo.outcomes.imports.runs import RunFile, numbered_runs, once_each
 from taketwo.outcomes.imports.sources import Line, Parsed, Source, as_record
 from taketwo.scores.run_folder_summary import OWN_KEY
 from taketwo.scores.sage_trace import ending_of, join_id, trace_events
@@ -74,6 +74,8 @@ def read_sage(sources: Sequence[Source], options: ReadOptions) -> Parsed:
     if faults:
         more = [f"and {len(faults) - 50} more"] if len(faults) > 50 else []
         raise InvalidResults("\n".join([*faults[:50], *more]))
+    kept = once_each((run.file for run in runs), rows)
+    runs = [run for run in runs if run.file in kept]
     numbers = {file.source.path: name for file, name in numbered_runs(run.file for run in runs)}
     tasks = {run.file.task for run in runs}
     every: dict[tuple[str, str], None] = {}
