@@ -90,8 +90,8 @@ def audit(
     ----------
     files
         Files or folders: tables (CSV, TSV, Parquet, JSON Lines), logs of inspect, results of
-        lmms-eval, lm-evaluation-harness, VLMEvalKit, HAL, tau-bench, tau2-bench, Terminal-Bench, or
-        our own outcomes.
+        lmms-eval, lm-evaluation-harness, VLMEvalKit, HAL, tau-bench, tau2-bench, Terminal-Bench,
+        run folders of AgentVidBench, rows of SAGE, or our own outcomes.
     baseline, method
         Whom to compare; without a baseline all pairs.
     primary

@@ -7,7 +7,7 @@ by the content that was judged, and everything else is made anew from the logs a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,8 +27,9 @@ from taketwo.outcomes.table import Outcomes
 from taketwo.scores.grading import Grader
 from taketwo.scores.judge_work import JudgeWork
 from taketwo.scores.judgement_pool import JudgementPool
-from taketwo.scores.judgements import require_one_served_model
+from taketwo.scores.judgements import Judgement, require_one_served_model
 from taketwo.scores.process_labels import ProcessLabels
+from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.study_folder import StudyFolder
 
 __all__ = ["JudgeWork", "Scored", "by_engine", "model_specs", "score"]
@@ -104,63 +105,60 @@ def score(
                 process.scoring, process.further, reference_requests(frozen, process.scoring)
             )
         work, failed = judging.work, judging.failed
-    grader = _grader(frozen, pool, failed)
-    _require_one_served(frozen, process, grader, pool, trajectories)
-    pending = len(grader.pending(trajectories)) + len(grader.pending_extractions(trajectories))
+    grader = Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
+    labels = (
+        None
+        if process.scoring is None
+        else ProcessLabels(frozen, process.scoring, pool.trajectories, failed=failed.keys())
+    )
+    answers_used = grader.judgements_in_use(trajectories)
+    trajectories_used = () if labels is None else labels.in_use(trajectories)
+    pool.keep(
+        {item.question.question_id for item in frozen.questions},
+        {item.key for item in (*answers_used, *trajectories_used)},
+    )
+    _require_one_served(frozen, process, answers_used, trajectories_used)
     outcomes = outcomes_of(
         frozen,
         trajectories,
         labels_by(grader),
-        None
-        if process.scoring is None
-        else ProcessLabels(
-            frozen, process.scoring, pool.trajectories, failed=failed.keys()
-        ).process_of,
+        None if labels is None else labels.process_of,
     )
     write_trajectories(where.folder / "trajectories.parquet", trajectories)
     outcomes.write(where.folder / "outcomes.parquet")
-    pool.keep({item.question.question_id for item in frozen.questions})
-    primary = [
-        item
-        for item in work
-        if item.what == "options"
-        or (item.what == "answers" and frozen.judge is not None and item.judge == frozen.judge.name)
-    ]
+    primary = _primary(frozen, work)
     return Scored(
         outcomes=outcomes,
         trajectories=trajectories,
         judged=sum(item.done for item in primary),
         failures=tuple(sorted(cause for item in primary for cause in item.failures)),
-        pending=pending,
+        pending=len(grader.pending(trajectories)) + len(grader.pending_extractions(trajectories)),
         work=tuple(work),
         references=references_of(frozen, process.scoring, pool.trajectories),
     )
 
 
-def _grader(frozen: Plan, pool: JudgementPool, failed: Mapping[str, str]) -> Grader:
-    return Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
+def _primary(frozen: Plan, work: Sequence[JudgeWork]) -> list[JudgeWork]:
+    """Return the work on which the table's accuracies rest."""
+    judge = None if frozen.judge is None else frozen.judge.name
+    return [
+        item
+        for item in work
+        if item.what == "options" or (item.what == "answers" and item.judge == judge)
+    ]
 
 
 def _require_one_served(
     frozen: Plan,
     process: StudyScoring,
-    grader: Grader,
-    pool: JudgementPool,
-    trajectories: Sequence[Trajectory],
+    answers: Sequence[Judgement],
+    trajectories: Sequence[TrajectoryJudgement],
 ) -> None:
     """Refuse labels that bear one judge's name and were given by different models behind it."""
     if frozen.judge is not None:
-        in_use = grader.judgements_in_use(trajectories)
-        require_one_served_model(in_use, frozen.judge.name)
-    if process.scoring is None:
-        return
-    labels = ProcessLabels(frozen, process.scoring, pool.trajectories)
-    served = Counter(
-        judgement.served_model
-        for judgement in labels.in_use(trajectories)
-        if judgement.served_model is not None
-    )
-    if len(served) > 1:
+        require_one_served_model(answers, frozen.judge.name)
+    served = Counter(item.served_model for item in trajectories if item.served_model is not None)
+    if process.scoring is not None and len(served) > 1:
         told = ", ".join(f"{name!r} ({count})" for name, count in sorted(served.items()))
         raise InvalidResults(
             f"the trajectories that {process.scoring.judge.name} judged were served by different "

@@ -112,7 +112,8 @@ def command(
 
     FILES are files or folders: tables (CSV, TSV, Parquet, JSON Lines; long, or wide with --wide),
     inspect logs, results of lmms-eval, lm-evaluation-harness, VLMEvalKit, HAL, tau-bench,
-    tau2-bench and Terminal-Bench, or our own outcomes.parquet. What was understood is shown before
+    tau2-bench and Terminal-Bench, run folders of AgentVidBench, rows of SAGE, or our own
+    outcomes.parquet. What was understood is shown before
     any number: systems, executions, questions, statuses, how they are paired, what is not used.
 
     \b

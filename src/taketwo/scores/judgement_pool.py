@@ -70,24 +70,33 @@ class JudgementPool:
         write_trajectory_judgements(self._target, new)
         self.trajectories.update({item.key: item for item in new})
 
-    def keep(self, question_ids: Collection[str]) -> None:
-        """Copy the labels of these questions into the study's own folder, where they are not there yet."""
+    def keep(self, question_ids: Collection[str], keys: Collection[str] = ()) -> None:
+        """Copy labels into the study's own folder, where they are not there yet.
+
+        Those of its questions, and those of `keys`: another study may know the same content by
+        another question's id.
+        """
         if self._target == self._own:
             return
-        write_judgements(self._own, _new(self.answers, question_ids, self._kept["answers"]))
+        write_judgements(self._own, _new(self.answers, question_ids, keys, self._kept["answers"]))
         write_extractions(
-            self._own, _new(self.extractions, question_ids, self._kept["extractions"])
+            self._own, _new(self.extractions, question_ids, keys, self._kept["extractions"])
         )
         write_trajectory_judgements(
-            self._own, _new(self.trajectories, question_ids, self._kept["trajectories"])
+            self._own, _new(self.trajectories, question_ids, keys, self._kept["trajectories"])
         )
 
 
 def _new(
-    pool: Mapping[str, Record], question_ids: Collection[str], kept: Collection[str]
+    pool: Mapping[str, Record],
+    question_ids: Collection[str],
+    keys: Collection[str],
+    kept: Collection[str],
 ) -> list[Record]:
     return [
-        item for key, item in pool.items() if item.question_id in question_ids and key not in kept
+        item
+        for key, item in pool.items()
+        if (item.question_id in question_ids or key in keys) and key not in kept
     ]
 
 
