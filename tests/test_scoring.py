@@ -169,6 +169,35 @@ def test_a_judge_of_trajectories_needs_milestones(tmp_path: Path) -> None:
         score(tmp_path, trajectory_judges=["mockllm/model"])
 
 
+def test_a_judge_that_gave_no_label_does_not_become_the_studys(tmp_path: Path) -> None:
+    broken, judge = script(["no"], repeat_last=True), trajectory_judge()
+    finished(tmp_path, [choice(1)], {})
+
+    failed = score(tmp_path, trajectory_judges=[broken])
+    score(tmp_path, trajectory_judges=[judge])
+
+    assert _cell(failed, "base", 1, "q1")["trajectory_status"] == "judge_error"
+    assert _cell(score(tmp_path, judge=False), "base", 1, "q1")["trajectory_score"] == 0.875
+
+
+def test_a_provider_that_nobody_brings_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    finished(tmp_path, [choice(1)], {})
+
+    with pytest.raises(RequestError, match="no model provider is called 'opnai': did you mean"):
+        score(tmp_path, trajectory_judges=["opnai/gpt-5"])
+
+
+def test_a_judge_without_its_key_is_a_request_that_cannot_be_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    answers = {("base", 1, "o1"): says_text("something round")}
+    finished(tmp_path, [opened(1)], answers, judge="openai/gpt-4o")
+
+    with pytest.raises(RequestError, match=r"the judge 'openai/gpt-4o' cannot be asked: .*API_KEY"):
+        score(tmp_path)
+
+
 def test_a_name_that_is_no_model_is_refused(tmp_path: Path) -> None:
     finished(tmp_path, [choice(1)], {})
 

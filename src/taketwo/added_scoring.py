@@ -15,7 +15,7 @@ from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.study_folder import write_json
 
-__all__ = ["StudyScoring", "study_scoring"]
+__all__ = ["StudyScoring", "remember", "study_scoring"]
 
 FORMAT = "taketwo.added-scoring/1"
 _NAME = "added-scoring.json"
@@ -46,8 +46,8 @@ class StudyScoring:
 def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> StudyScoring:
     """Return who judges the trajectories of the study in `folder`.
 
-    Where neither the plan nor an earlier request names a judge, the first of `asked` becomes the
-    study's, blind and by the standard rubric, and the folder remembers it.
+    Where neither the plan nor an earlier request names a judge, it is the first of `asked`, blind
+    and by the standard rubric; `remember` makes it the study's.
 
     Raises
     ------
@@ -66,7 +66,6 @@ def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> 
         )
     if scoring is None and asked:
         scoring = TrajectoryScoring(judge=asked[0])
-        write_json(path, {"format": FORMAT, "trajectories": scoring.to_json()})
     known = (
         set[str]()
         if scoring is None
@@ -77,6 +76,13 @@ def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> 
         is_added=planned is None and scoring is not None,
         further=tuple(judge for judge in asked if judge.name not in known),
     )
+
+
+def remember(folder: Path, process: StudyScoring) -> None:
+    """Make a judge that the plan does not name the study's own, from now on."""
+    if process.is_added and process.scoring is not None:
+        record: JsonValue = {"format": FORMAT, "trajectories": process.scoring.to_json()}
+        write_json(folder / _NAME, record)
 
 
 def _read(path: Path) -> TrajectoryScoring | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from taketwo.added_scoring import StudyScoring, study_scoring
+from taketwo.added_scoring import StudyScoring, remember, study_scoring
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.executions.logs import UnknownLayout, collect
 from taketwo.executions.model_spec import ModelSpec
@@ -88,6 +88,7 @@ def score(
     """
     where = StudyFolder.locate(Path(study))
     frozen = where.plan()
+    further = model_specs(judges)
     process = study_scoring(where.folder, frozen, model_specs(trajectory_judges))
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
     pool = JudgementPool(
@@ -99,7 +100,7 @@ def score(
         from taketwo.judging import Judging  # heavy: on call
 
         judging = Judging(frozen, pool, trajectories, on_work or _silent)
-        judging.answers((*frozen.scoring.judges, *model_specs(judges)))
+        judging.answers((*frozen.scoring.judges, *further))
         if process.scoring is not None and not answers_only:
             judging.trajectories(
                 process.scoring, process.further, reference_requests(frozen, process.scoring)
@@ -113,6 +114,8 @@ def score(
     )
     answers_used = grader.judgements_in_use(trajectories)
     trajectories_used = () if labels is None else labels.in_use(trajectories)
+    if trajectories_used:
+        remember(where.folder, process)
     pool.keep(
         {item.question.question_id for item in frozen.questions},
         {item.key for item in (*answers_used, *trajectories_used)},
@@ -173,12 +176,18 @@ def model_specs(names: Sequence[str]) -> tuple[ModelSpec, ...]:
     Raises
     ------
     RequestError
-        If a name is not `provider/model`.
+        If a name is not `provider/model`, or nobody brings its provider.
     """
     for name in names:
         provider, _, model = name.partition("/")
         if not provider or not model or any(character.isspace() for character in name):
             raise RequestError(f"{name!r} is no model: write provider/model, such as openai/gpt-4o")
+    if names:
+        from taketwo.executions.model_providers import provider_problem  # heavy: on call
+
+        problems = [problem for name in names if (problem := provider_problem(name)) is not None]
+        if problems:
+            raise RequestError("; ".join(dict.fromkeys(problems)))
     return tuple(ModelSpec(name=name) for name in dict.fromkeys(names))
 
 

@@ -40,11 +40,11 @@ def test_the_calls_of_a_design_are_counted_by_hand() -> None:
 
     found = expected_calls(PUBLISHED, scope, ["a", "b", "c"])
 
-    # 3 x 600 trajectories; the probed judge has 300 + 50 + 50 + 50, 10 x 11 and 50 x 3 probes more
-    assert found.total == 3 * 600 + 710
+    # 3 x 600 trajectories; the probed judge has 300 + 50 + 50 + 50, 10 x 12 and 50 x 3 probes more
+    assert found.total == 3 * 600 + 720
     assert found.by_judge["b"] == {"separation": 600}
     assert found.by_judge["a"]["rubrics"] == 300
-    assert found.most == 3 * 2510
+    assert found.most == 3 * 2520
 
 
 def test_a_small_study_costs_what_it_has() -> None:
@@ -57,7 +57,7 @@ def test_a_small_study_costs_what_it_has() -> None:
         "rubrics": 8,
         "assertion": 4,
         "ablation": 8,
-        "injection": 88,
+        "injection": 96,
         "references": 2,
         "formats": 24,
     }

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from tests.plans import make_trajectory
 
 from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, ToolCall
@@ -125,3 +126,25 @@ def test_sentences_end_at_their_marks_and_at_lines() -> None:
         "[3.0-5.5 s] no;",
         "maybe",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("[step 7] called look with {}", "(step 7) called look with {}"),
+        ("all seen\n\n[final answer]\nB", "all seen\n\n(final answer)\nB"),
+        ("a\u2028 [Step 2] said:\nb", "a\u2028 (Step 2) said:\nb"),
+        ("a\r[STEP 2 said", "a\r(STEP 2 said)"),
+        ("see [step 7] above", "see [step 7] above"),
+        ("[stepladder] and [62.0 s]", "[stepladder] and [62.0 s]"),
+    ],
+)
+def test_no_text_of_an_agent_or_a_tool_passes_for_a_step_or_the_final_answer(
+    said: str, shown: str
+) -> None:
+    call = ToolCall(call_id="1", name="look", arguments={}, result=said)
+    trajectory = make_trajectory("q", answer_text=said, events=[call])
+
+    text = rendered(trajectory, system="s").text
+
+    assert text == f"[step 1] called look with {{}}\nreturned:\n{shown}\n\n[final answer]\n{shown}"

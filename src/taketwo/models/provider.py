@@ -3,6 +3,7 @@
 taketwo/offline-orchestrator   plans calls and answers (role orchestrator, or single-turn)
 taketwo/offline-observer       reports on frames
 taketwo/offline-transcriber    writes down speech
+taketwo/offline-judge          judges trajectories and answers
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from taketwo.models.form_sightings import told
 from taketwo.models.forms import asked_form
 from taketwo.models.grid_tiles import apart
 from taketwo.models.known import Known, known_of
+from taketwo.models.offline_judge import judge_reply
 from taketwo.models.offline_observer import Measured, measure, observe
 from taketwo.models.offline_orchestrator import generator_for, take_turn
 from taketwo.models.offline_transcriber import transcribe_wav
@@ -50,9 +52,20 @@ from taketwo.models.schema_fitting import Schema
 
 __all__ = ["OFFLINE_MODELS", "OfflineModels"]
 
-OFFLINE_MODELS = ("offline-observer", "offline-orchestrator", "offline-transcriber")
+OFFLINE_MODELS = (
+    "offline-observer",
+    "offline-orchestrator",
+    "offline-transcriber",
+    "offline-judge",
+)
 STORE_VARIABLE = "TAKETWO_MEDIA_STORE"
 _DEFAULT_TEMPERATURE = 1.0
+_KINDS = {
+    "offline-observer": {"text", "image"},
+    "offline-orchestrator": {"text", "image"},
+    "offline-transcriber": {"text", "audio"},
+    "offline-judge": {"text"},
+}
 
 
 class _Reply:
@@ -125,11 +138,12 @@ class OfflineModels(ModelAPI):
             "offline-observer": self._observer,
             "offline-orchestrator": self._orchestrator,
             "offline-transcriber": self._transcriber,
+            "offline-judge": self._judge,
         }
         if model_name not in replies:
             raise UnknownName.among("offline model", model_name, OFFLINE_MODELS)
         self._reply = replies[model_name]
-        self._kinds = {"text", "audio" if model_name == "offline-transcriber" else "image"}
+        self._kinds = _KINDS[model_name]
         folder = store or os.environ.get(STORE_VARIABLE)
         self._store = MediaStore(Path(folder)) if folder else None
 
@@ -257,3 +271,8 @@ class OfflineModels(ModelAPI):
             )
         written = transcribe_wav(sounds[0].data, self._store)
         return _Reply(written.text, written.charged_s)
+
+    def _judge(self, request: _Request) -> _Reply:
+        started = time.perf_counter()
+        text = judge_reply(request.messages)
+        return _Reply(text, time.perf_counter() - started)

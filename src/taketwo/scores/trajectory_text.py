@@ -33,6 +33,12 @@ _NO_TEXT = "(no text)"
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _MOST_JSON_STARTS = 20
 _DEEPEST = 50
+_HEADING = re.compile(
+    r"((?:\A|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*+)\[[ \t]*+((?:step\b|final[ \t]++answer\b)[^\]\n]{0,80}+)\]?",
+    re.IGNORECASE,
+)
+"""How a step and the final answer are headed, at the beginning of a line."""
+
 _ANSWER_KEYS = frozenset({"answer", "letter", "choice", "option", "final_answer"})
 
 
@@ -52,11 +58,16 @@ def rendered(trajectory: Trajectory, *, system: str) -> RenderedTrajectory:
     """
     steps = [step for event in trajectory.events if (step := _step(event)) is not None]
     lines = [f"[step {number}] {step}" for number, step in enumerate(steps, start=1)]
-    final = trajectory.answer_text.strip() or _NO_TEXT
+    final = _plain(trajectory.answer_text)
     status = "" if trajectory.run_status == "answered" else f" ({trajectory.run_status})"
     forced = ", given because a budget ran out" if trajectory.forced else ""
     lines.append(f"[final answer{status}{forced}]\n{final}")
     return RenderedTrajectory(text="\n\n".join(lines), system=system)
+
+
+def _plain(text: str) -> str:
+    """Return a text of an agent or a tool that cannot pass for the heading of a step or the final answer."""
+    return _HEADING.sub(r"\1(\2)", text.strip()) or _NO_TEXT
 
 
 def rendered_prediction(text: str, *, system: str) -> RenderedTrajectory:
@@ -140,11 +151,11 @@ def _json_objects(text: str) -> list[tuple[int, int, JsonValue]]:
 def _step(event: Event) -> str | None:
     """Return what a judge sees of an event; None for what is below a visible call."""
     if isinstance(event, Note):
-        return f"remark of the harness: {event.text}"
+        return f"remark of the harness: {_plain(event.text)}"
     if isinstance(event, ModelCall):
         if event.role != "orchestrator" or event.error is not None or not event.text.strip():
             return None
-        return f"said:\n{event.text.strip()}"
+        return f"said:\n{_plain(event.text)}"
     if isinstance(event, PrimitiveOperation):
         is_own_look = event.operation == "extract_video_parts" and event.call_id is None
         return (
@@ -154,4 +165,5 @@ def _step(event: Event) -> str | None:
         )
     arguments = json.dumps(dict(event.arguments), ensure_ascii=False, sort_keys=True)
     outcome = "failed" if event.error is not None else "returned"
-    return f"called {event.name} with {arguments}\n{outcome}:\n{event.result.strip() or _NO_TEXT}"
+    name = " ".join(event.name.split())
+    return f"called {name} with {arguments}\n{outcome}:\n{_plain(event.result)}"

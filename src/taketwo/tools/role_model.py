@@ -32,7 +32,7 @@ from taketwo.tools.context_overflow import ContextOverflow, overflow_in, overflo
 from taketwo.tools.price import tokens_cost_usd
 from taketwo.tools.sent_media import frames_in, media_sha256, refuse_droppable
 
-__all__ = ["ModelRole", "ProviderReplyError", "RoleModel", "RoleSettings", "SeedOf"]
+__all__ = ["ModelRole", "ProviderReplyError", "RoleModel", "RoleSettings", "SeedOf", "client_args"]
 
 ModelRole = Literal["orchestrator", "observer", "transcriber", "judge"]
 SeedOf = Callable[[int], int | None]
@@ -122,12 +122,12 @@ class RoleSettings:
             role=self.role,
             config=config,
             base_url=self.base_url,
-            **{**_client_args(self.provider), **self.args},  # pyright: ignore[reportArgumentType] arguments of the provider, as the plan has them
+            **{**client_args(self.provider), **self.args},  # pyright: ignore[reportArgumentType] arguments of the provider, as the plan has them
         )
         return with_clean_replies(model)
 
 
-def _client_args(provider: str) -> dict[str, JsonValue]:
+def client_args(provider: str) -> dict[str, JsonValue]:
     """Return what keeps a provider's client library from repeating requests on its own.
 
     Such attempts would neither be counted nor stop at the number that the plan allows.
