@@ -98,8 +98,8 @@ def test_the_cost_is_said_in_words() -> None:
     text = expected_calls(QUICK, scope, ["a", "b"]).sentence()
 
     assert text == (
-        "Up to 223 judgements, 669 calls if every reply has to be mended twice: a 163 (separation 60, "
-        "rubrics 20, assertion 10, ablation 10, injection 33, formats 30); b 60 (separation 60)."
+        "Up to 226 judgements, 678 calls if every reply has to be mended twice: a 166 (separation 60, "
+        "rubrics 20, assertion 10, ablation 10, injection 36, formats 30); b 60 (separation 60)."
     )
 
 
