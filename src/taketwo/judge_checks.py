@@ -142,15 +142,21 @@ class Checks:
         )
 
     def _one_each(self) -> tuple[Genuine, ...]:
-        """Return one trajectory of a question, of the arm that was right most often in its first execution."""
+        """Return one trajectory of a question, of the arm whose trajectories the judge scores best.
+
+        What a probe takes away, or sets itself against, must be there first.
+        """
         by_arm: dict[str, dict[str, Trajectory]] = {}
-        right: dict[str, float] = {}
+        scores: dict[str, list[float]] = {}
+        label = self._labels()[self._name]
         for cell in self._in.cells:
             arm, question = cell.trajectory.arm, cell.trajectory.question_id
-            if question not in by_arm.setdefault(arm, {}):
-                by_arm[arm][question] = cell.trajectory
-                right[arm] = right.get(arm, 0.0) + (cell.accuracy or 0.0)
-        best = max(sorted(by_arm), key=lambda arm: right[arm])
+            by_arm.setdefault(arm, {}).setdefault(question, cell.trajectory)
+            judgement = label.process_of(question, cell.trajectory)[1]
+            if judgement is not None:
+                scores.setdefault(arm, []).append(judgement.trajectory_score)
+        means = {arm: sum(found) / len(found) for arm, found in scores.items()}
+        best = max(sorted(by_arm), key=lambda arm: means.get(arm, 0.0))
         genuine = genuine_trajectories(
             self._questions,
             by_arm[best],
