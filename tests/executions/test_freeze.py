@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.executions.probing import probe
 
 from taketwo.agents import video_react
 from taketwo.benchmarks.catalog import BENCHMARK_NAMES
@@ -22,7 +23,6 @@ from taketwo.executions.freeze import check_unchanged, freeze, write_plan
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.schedule import cell_order
 from taketwo.executions.study_file import read_study_file
-from taketwo.media.video import VideoInfo
 
 _NOW = "2026-03-01T12:00:00Z"
 _STUDIES = Path(__file__).parents[2] / "studies"
@@ -41,26 +41,6 @@ seed: 5
 limits: {turns: 10}
 rule: {primary: [accuracy, turns], margins: {accuracy: 0.02}}
 """
-
-
-def _probe(path: Path) -> VideoInfo:
-    data = path.read_bytes()
-    return VideoInfo(
-        path=path,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
-        duration_s=8.0,
-        fps=25.0,
-        width=64,
-        height=48,
-        rotation=0,
-        codec="h264",
-        container="mp4",
-        frames=200,
-        has_audio=False,
-        audio_codec=None,
-        problems=(),
-    )
 
 
 @pytest.fixture
@@ -86,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _frozen(folder: Path) -> Plan:
-    plan = freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+    plan = freeze(folder / "study.yaml", now=_NOW, probe=probe)
     write_plan(plan, folder)
     return plan
 
@@ -132,7 +112,7 @@ def test_a_written_plan_is_read_back_and_freezing_again_gives_the_same_hash(fold
     plan = _frozen(folder)
 
     assert read_plan(folder / "plan.json") == plan
-    assert freeze(folder / "study.yaml", now="2027-01-01T00:00:00Z", probe=_probe).sha256 == (
+    assert freeze(folder / "study.yaml", now="2027-01-01T00:00:00Z", probe=probe).sha256 == (
         plan.sha256
     )
 
@@ -140,7 +120,7 @@ def test_a_written_plan_is_read_back_and_freezing_again_gives_the_same_hash(fold
 def test_a_plan_is_not_overwritten_by_another_one(folder: Path) -> None:
     plan = _frozen(folder)
     _edit(folder / "study.yaml", "seed: 5", "seed: 6")
-    other = freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+    other = freeze(folder / "study.yaml", now=_NOW, probe=probe)
 
     with pytest.raises(RequestError, match="another plan lies here"):
         write_plan(other, folder)
@@ -151,11 +131,11 @@ def test_a_plan_is_not_overwritten_by_another_one(folder: Path) -> None:
 def test_without_a_seed_one_is_drawn_and_stored(folder: Path) -> None:
     _edit(folder / "study.yaml", "seed: 5\n", "")
 
-    seeds = {freeze(folder / "study.yaml", now=_NOW, probe=_probe).seed for _ in range(3)}
+    seeds = {freeze(folder / "study.yaml", now=_NOW, probe=probe).seed for _ in range(3)}
 
     assert len(seeds) == 3
     assert all(0 <= seed < 2**53 for seed in seeds)
-    assert freeze(folder / "study.yaml", now=_NOW, seed=77, probe=_probe).seed == 77
+    assert freeze(folder / "study.yaml", now=_NOW, seed=77, probe=probe).seed == 77
 
 
 def test_a_drawn_seed_is_no_change_before_the_next_execution(folder: Path) -> None:
@@ -188,7 +168,7 @@ def test_problems_of_arms_benchmark_and_prices_are_told_together(folder: Path) -
     _edit(folder / "study.yaml", "seed: 5", "seed: -5\nprices: none.yaml")
 
     with pytest.raises(RequestError) as error:
-        freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+        freeze(folder / "study.yaml", now=_NOW, probe=probe)
 
     message = str(error.value)
     assert message.startswith(f"{folder / 'study.yaml'}: 4 problems, nothing was frozen\n")
@@ -202,7 +182,7 @@ def test_questions_that_cannot_be_used_are_a_fault_of_the_data(folder: Path) -> 
     _edit(folder / "questions.jsonl", '"answer": "A"', '"answer": "Z"')
 
     with pytest.raises(InvalidQuestion, match="line 1"):
-        freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+        freeze(folder / "study.yaml", now=_NOW, probe=probe)
 
 
 def test_bad_questions_and_a_bad_study_are_told_together(folder: Path) -> None:
@@ -210,7 +190,7 @@ def test_bad_questions_and_a_bad_study_are_told_together(folder: Path) -> None:
     _edit(folder / "study.yaml", "models:\n", "models:\n  judge: {base_url: http://localhost}\n")
 
     with pytest.raises(RequestError) as error:
-        freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+        freeze(folder / "study.yaml", now=_NOW, probe=probe)
 
     assert "study.yaml:7 models.judge: missing name; write provider/model" in str(error.value)
     assert "study.yaml:2 benchmark: " in str(error.value)
@@ -439,7 +419,7 @@ def test_the_example_studies_resolve(path: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(re.sub(r"^benchmark: .*$", f"benchmark: {small}", text, flags=re.MULTILINE))
 
-    plan = freeze(study, now=_NOW, probe=_probe)
+    plan = freeze(study, now=_NOW, probe=probe)
 
     assert plan.study == path.stem
     assert any(arm.baseline is None for arm in plan.arms)
@@ -454,7 +434,7 @@ def test_the_grid_example_pairs_arms_of_equal_temperature(tmp_path: Path) -> Non
     study = tmp_path / "study.yaml"
     study.write_text(re.sub(r"^benchmark: .*$", f"benchmark: {small}", text, flags=re.MULTILINE))
 
-    plan = freeze(study, now=_NOW, probe=_probe)
+    plan = freeze(study, now=_NOW, probe=probe)
 
     assert {arm.name: arm.baseline for arm in plan.arms} == {
         "single_turn-0-3": None,
@@ -477,7 +457,7 @@ def test_a_provider_that_nobody_brings_is_told_where_it_is_written(folder: Path)
     path.write_text(text.replace("taketwo/offline-transcriber", "nope/foo"))
 
     with pytest.raises(RequestError) as error:
-        freeze(path, now=_NOW, probe=_probe)
+        freeze(path, now=_NOW, probe=probe)
 
     told = str(error.value)
     assert "study.yaml:5 arms.react.models.observer: no model provider is called 'opnai'" in told
@@ -493,10 +473,10 @@ def test_excluded_questions_are_not_in_the_plan_and_its_version_says_so(folder: 
     with pytest.raises(
         RequestError, match=r"study\.yaml:2 benchmark: .*no\.json: no such file of excl"
     ):
-        freeze(path, now=_NOW, probe=_probe)
+        freeze(path, now=_NOW, probe=probe)
     (folder / "no.json").write_text('["q1"]')
 
-    plan = freeze(path, now=_NOW, probe=_probe)
+    plan = freeze(path, now=_NOW, probe=probe)
 
     assert "q1" not in {item.question.question_id for item in plan.questions}
     assert "without 1 excluded (" in plan.benchmark_version
@@ -509,7 +489,7 @@ def test_stopping_is_refused_for_several_methods_and_for_blocks_of_everything(fo
     _edit(study, "rule: {", "rule: {stopping: {block: 10}, ")
 
     with pytest.raises(RequestError) as error:
-        freeze(folder / "study.yaml", now=_NOW, probe=_probe)
+        freeze(folder / "study.yaml", now=_NOW, probe=probe)
 
     assert "can stop early, found 2 methods (react, short)" in str(error.value)
     assert "10 of 3 questions leave nothing to save" in str(error.value)

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
 from tests.benchmarks import synthetic_agentvidbench, synthetic_sage_bench
+from tests.executions.probing import probe
 
 from taketwo.executions.freeze import freeze
 from taketwo.executions.plan import Plan
-from taketwo.media.video import VideoInfo
 
 _STUDIES = Path(__file__).parents[2] / "studies" / "published"
-
-
-def _probe(path: Path) -> VideoInfo:
-    data = path.read_bytes()
-    return VideoInfo(
-        path=path,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
-        duration_s=8.0,
-        fps=25.0,
-        width=64,
-        height=48,
-        rotation=0,
-        codec="h264",
-        container="mp4",
-        frames=200,
-        has_audio=False,
-        audio_codec=None,
-        problems=(),
-    )
 
 
 def _frozen(name: str, folder: Path) -> Plan:
     study = folder / f"{name}.yaml"
     study.write_text((_STUDIES / f"{name}.yaml").read_text("utf-8"), encoding="utf-8")
-    return freeze(study, now="2026-03-01T12:00:00Z", probe=_probe)
+    return freeze(study, now="2026-03-01T12:00:00Z", probe=probe)
 
 
 def test_the_repair_papers_study_freezes_on_a_data_set_of_its_shape(tmp_path: Path) -> None:
@@ -51,7 +30,7 @@ def test_the_repair_papers_study_freezes_on_a_data_set_of_its_shape(tmp_path: Pa
     study = tmp_path / "all.yaml"
     text = (_STUDIES / "repair-paper.yaml").read_text("utf-8")
     study.write_text(text.replace(", exclude: data/holdout.json", ""), encoding="utf-8")
-    everything = freeze(study, now="2026-03-01T12:00:00Z", probe=_probe)
+    everything = freeze(study, now="2026-03-01T12:00:00Z", probe=probe)
     held_out = [item.question.question_id for item in everything.questions[:4]]
     (tmp_path / "data" / "holdout.json").write_text(json.dumps(held_out), encoding="utf-8")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.executions.probing import probe
 from tests.plans import make_plan
 
 from taketwo.benchmarks.question import Milestone, Question, ReferenceStep
@@ -18,7 +18,6 @@ from taketwo.executions.freeze import check_unchanged, freeze, write_plan
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.scoring_spec import ScoringSpec, TrajectoryScoring
-from taketwo.media.video import VideoInfo
 
 _STUDY = """\
 study: march
@@ -32,26 +31,6 @@ models:
   transcriber: taketwo/offline-transcriber
 seed: 5
 """
-
-
-def _probe(path: Path) -> VideoInfo:
-    data = path.read_bytes()
-    return VideoInfo(
-        path=path,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
-        duration_s=8.0,
-        fps=25.0,
-        width=64,
-        height=48,
-        rotation=0,
-        codec="h264",
-        container="mp4",
-        frames=200,
-        has_audio=False,
-        audio_codec=None,
-        problems=(),
-    )
 
 
 @pytest.fixture
@@ -79,7 +58,7 @@ def _frozen(folder: Path, scoring: str, models: str = "") -> Plan:
     if models:
         text = text.replace("models:\n", f"models:\n{models}")
     (folder / "study.yaml").write_text(text, encoding="utf-8")
-    return freeze(folder / "study.yaml", now="2026-03-01T12:00:00Z", probe=_probe)
+    return freeze(folder / "study.yaml", now="2026-03-01T12:00:00Z", probe=probe)
 
 
 def _refused(folder: Path, scoring: str) -> str:

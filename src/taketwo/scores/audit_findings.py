@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
@@ -24,17 +24,7 @@ AuditCheck = Literal[
     "formats",
     "humans",
 ]
-CHECKS: tuple[AuditCheck, ...] = (
-    "separation",
-    "judges",
-    "rubrics",
-    "assertion",
-    "ablation",
-    "injection",
-    "references",
-    "formats",
-    "humans",
-)
+CHECKS: tuple[AuditCheck, ...] = get_args(AuditCheck)
 
 
 @dataclass(frozen=True, kw_only=True)
