@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from tests.scores.test_atif import check_document
 
 from taketwo.cli.export import command
 from taketwo.errors import RequestError
+from taketwo.executions.model_spec import ModelSpec
+from taketwo.executions.trajectory import Event, ModelCall
 from taketwo.exporting import export_study
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.outcomes.table import read_outcomes
+from taketwo.scores.file_names import safe_name, unique_names
 from taketwo.scores.run_folder import AgentVidBenchRun, read_run
-from taketwo.scores.run_folder_writing import folder_name, numbered
+from taketwo.scores.run_folder_writing import numbered
 from taketwo.scores.trajectory_text import rendered
 
 SAME = ("run_status", "accuracy", "visible_calls", "turns", "latency_s", "tokens")
@@ -224,8 +228,114 @@ def test_an_output_with_something_in_it_is_left_alone(study: Path, tmp_path: Pat
     ],
 )
 def test_no_name_leads_out_of_the_output(model: str, name: str) -> None:
-    assert folder_name("a", model, "K1") == name
-    assert "/" not in folder_name("a", model, "K1")
+    assert safe_name("a", model, "K1") == name
+    assert "/" not in safe_name("a", model, "K1")
+
+
+def test_each_name_is_its_own_and_none_is_too_long() -> None:
+    keys = [
+        ("a", "b/c"),
+        ("a/b", "c"),
+        ("A", "b_c"),
+        ("x", "y"),
+        ("m" * 300, "1"),
+        ("m" * 300, "2"),
+    ]
+
+    names = unique_names(keys, ending="_K1.jsonl")
+
+    assert names["x", "y"] == "x_y"
+    assert [names[key].rpartition("-")[0] for key in keys[:3]] == ["a_b_c", "a_b_c", "A_b_c"]
+    assert len({name.casefold() for name in names.values()}) == 6
+    assert max(len(name + "_K1.jsonl") for name in names.values()) == 120
+    assert unique_names(reversed(keys), ending="_K1.jsonl") == names
+
+
+NAMES = {
+    "collide": (("react", "openrouter/openai/gpt-5"), ("react_openrouter", "openai/gpt-5")),
+    "case": (("ours", "m"), ("OURS", "m")),
+    "long": (("base", "m" * 210), ("method", "m" * 210)),
+    "long arms": (("b" * 150, "m"), ("b" * 149 + "c", "m")),
+    "outside": (("../../evil", "m"), ("/etc/evil", "m")),
+}
+
+
+@pytest.mark.parametrize("form", ["agentvidbench", "sage", "atif"])
+@pytest.mark.parametrize("names", list(NAMES))
+def test_every_cell_is_on_disk_in_the_output_whatever_the_arms_are_called(
+    tmp_path: Path, names: str, form: Any
+) -> None:
+    study = named_study(tmp_path / "here" / "study", NAMES[names])
+    output = tmp_path / "here" / "exp"
+
+    done = export_study(study, form=form, output=output)
+
+    outside = [path for path in tmp_path.rglob("*") if path.name.find("evil") >= 0]
+    assert all(output in path.parents for path in outside)
+    assert len({path.resolve() for path in done.paths}) == len(done.paths)
+    on_disk = {
+        "agentvidbench": {path.parent for path in output.rglob("taketwo.json")},
+        "sage": set(output.rglob("*.json*")),
+        "atif": set(output.rglob("*.json")),
+    }[form]
+    assert set(done.paths) == on_disk
+    assert len(on_disk) == {"agentvidbench": 4, "sage": 8, "atif": 10}[form]
+    assert all(len(path.name) <= 120 for path in output.rglob("*"))
+
+
+@pytest.mark.parametrize("names", ["collide", "long"])
+def test_arms_of_one_name_stay_two_systems_with_two_executions(tmp_path: Path, names: str) -> None:
+    study = named_study(tmp_path / "study", NAMES[names])
+
+    found = read(export_study(study, form="sage", output=tmp_path / "exp").output)
+
+    assert len(found.reading.systems) == 2
+    assert sorted((item.number, item.n_questions) for item in found.reading.executions) == [
+        (1, 3), (1, 3), (2, 3), (2, 3),
+    ]  # fmt: skip
+
+
+def named_study(folder: Path, names: tuple[tuple[str, str], tuple[str, str]]) -> Path:
+    """Write the study with other names of its arms and models."""
+    plan = make_study_plan()
+    arms = [
+        replace(arm, name=name, models={role: ModelSpec(name=model) for role in arm.models})
+        for arm, (name, model) in zip(plan.arms, names, strict=True)
+    ]
+    renamed: dict[str, str] = {
+        arm.name: name for arm, (name, _) in zip(plan.arms, names, strict=True)
+    }
+    cells = [replace(cell, arm=renamed[cell.arm]) for cell in cells_of(plan)]
+    return write_study(folder, replace(plan, arms=tuple(arms)), cells)
+
+
+def test_thoughts_are_there_after_reading_what_was_written(tmp_path: Path) -> None:
+    plan = make_study_plan()
+    thinking = [replace(cell, events=tuple(map(thought, cell.events))) for cell in cells_of(plan)]
+    study = write_study(tmp_path / "study", plan, thinking)
+
+    done = export_study(study, form="agentvidbench", output=tmp_path / "exp")
+
+    runs = [read_run(path) for path in done.paths]
+    by_cell = {
+        (run.method, int(run.tag[1:]), item.own_id): item for run in runs for item in run.items
+    }
+    compared = 0
+    for cell in thinking:
+        found = by_cell[cell.arm, cell.execution, cell.question_id].trajectory
+        if cell.events and found is not None:
+            assert rendered(found, system="s") == rendered(cell, system="s")
+            assert [call.reasoning for call in found.model_calls] == [
+                call.reasoning for call in cell.model_calls
+            ]
+            compared += 1
+    assert compared == 8
+
+
+def thought(event: Event) -> Event:
+    if isinstance(event, ModelCall):
+        return replace(event, reasoning=f"Before this I thought: {event.text[:6]}")
+    return event
 
 
 def test_numbers_come_from_the_ids_only_where_all_of_them_are_numbers() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from tests.scores.lemon_run import (
     JUDGE_REPLY,
+    LETTERS,
     NORMALIZED,
     SINGLE_TURN_PROGRESS,
     SINGLE_TURN_TEXT,
@@ -269,3 +272,342 @@ def test_the_command_needs_a_judge(tmp_path: Path) -> None:
 
     assert isinstance(shown.exception, RequestError)
     assert "name one with --judge" in str(shown.exception)
+
+
+def test_the_command_needs_the_questions_of_a_run_folder(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(command, [str(tmp_path), "--judge", "a/b", "-o", "o"])
+
+    assert isinstance(shown.exception, RequestError)
+    assert "name the data set with --questions DATASET_DIR" in str(shown.exception)
+
+
+def single_turn(
+    folder: Path, replies: dict[int, str], votes: list[str | None] | None = None
+) -> Path:
+    """Write a run that has replies and nothing else, as a system without steps leaves them."""
+    root = folder / "singleturn_m_run1"
+    for number, reply in replies.items():
+        record = changed(SINGLE_TURN_PROGRESS, number=number, response_text=reply)
+        write_json(root / f"inference/progress/question{number}.json", record)
+        write_text(root / f"inference/trajectories/question{number}.txt", reply)
+        if votes is not None:
+            letters = changed(LETTERS, number=number, votes=votes, majority_letter=None)
+            write_json(root / f"evaluation/letters/question{number}.json", letters)
+    return root
+
+
+def answers_of(out: Path) -> dict[int, tuple[Any, ...]]:
+    found = (json.loads(path.read_text()) for path in (out / "evaluation/results").iterdir())
+    return {
+        row["question_id"]: (
+            row["accuracy"]["pred"],
+            row["accuracy"]["correct"],
+            row["taketwo"]["status"],
+            row["taketwo"]["letter_source"],
+        )
+        for row in found
+    }
+
+
+def ask(dataset: Path, number: int, text: str) -> None:
+    """Let the data set ask something else under a number."""
+    rows = [json.loads(line) for line in (dataset / "questions.jsonl").read_text().splitlines()]
+    for row in rows:
+        if row["question_id"] == number:
+            row["question_text"] = text
+    write_text(dataset / "questions.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.mark.parametrize("kept", ["steps and text", "steps", "text", "text by Windows"])
+def test_a_question_that_is_another_one_in_the_data_set_is_refused(
+    tmp_path: Path, kept: str
+) -> None:
+    numbers = (1, 2, 3)
+    root, dataset = write_run(tmp_path, numbers=numbers), write_dataset(tmp_path / "d", *numbers)
+    for number in numbers:
+        if kept.startswith("text"):
+            (root / f"inference/outputs/question{number}.normalized.json").unlink()
+        if kept == "text by Windows":
+            path = root / f"inference/trajectories/question{number}.txt"
+            path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+        if kept == "steps":
+            write_text(root / f"inference/trajectories/question{number}.txt", "FINAL ANSWER: E")
+    ask(dataset, 1, "What colour is the whale?")
+    ask(dataset, 3, "What colour is the boat?")
+    judge = script([REPLY], repeat_last=True)
+
+    with pytest.raises(InvalidResults) as refused:
+        judged(root, dataset, tmp_path / "again", name=judge)
+
+    assert "2 of 3 questions are others in" in str(refused.value)
+    assert "by the same numbers: 1, 3" in str(refused.value)
+    assert "'What colour is the whale?'" in str(refused.value)
+    assert "'In the kitchen clip, how many slices" in str(refused.value)
+    assert requests_of(judge) == []
+    assert not (tmp_path / "again").exists()
+
+
+def test_questions_that_are_absent_and_questions_that_differ_are_told_together(
+    tmp_path: Path,
+) -> None:
+    root, dataset = write_run(tmp_path, numbers=(1, 2)), write_dataset(tmp_path / "d", 1)
+    ask(dataset, 1, "What colour is the whale?")
+
+    with pytest.raises(InvalidResults, match=r"(?s)1 of 2 .* are not in .*1 of 2 .* are others in"):
+        judged(root, dataset, tmp_path / "again")
+
+
+def test_spaces_and_line_ends_make_no_other_question(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path), write_dataset(tmp_path / "d")
+    text = str(NORMALIZED["question_text"])
+    ask(dataset, 9001, "  " + text.replace(" the ", "\r\nthe  ").replace("?", " ?"))
+
+    done, _ = judged(root, dataset, tmp_path / "again")
+
+    assert (done.judged, done.unchecked) == (1, 0)
+
+
+def test_a_run_that_does_not_say_what_was_asked_is_judged_and_counted(tmp_path: Path) -> None:
+    root = single_turn(tmp_path, {1: "FINAL ANSWER: F", 2: "FINAL ANSWER: E"})
+    dataset = write_dataset(tmp_path / "d", 1, 2)
+    ask(dataset, 2, "What colour is the whale?")
+    judge = script([REPLY], repeat_last=True)
+    asked = [str(root), "--questions", str(dataset), "-o", str(tmp_path / "again")]
+
+    shown = CliRunner().invoke(command, [*asked, "--judge", judge], catch_exceptions=False)
+    again = CliRunner().invoke(
+        command, [*asked, "--judge", judge, "--json"], catch_exceptions=False
+    )
+
+    assert "2 of them do not say what was asked" in shown.stdout
+    assert json.loads(again.stdout)["unchecked_questions"] == 2
+    summary = json.loads((tmp_path / "again/evaluation/summary.json").read_text("utf-8"))
+    assert summary["taketwo"]["unchecked_questions"] == 2
+
+
+def test_an_answer_in_the_words_of_an_option_is_that_option(tmp_path: Path) -> None:
+    replies = {
+        1: "I count five.\nFINAL ANSWER: 5",
+        2: "I count five.\nFINAL ANSWER: F",
+        3: "FINAL ANSWER: 25+",
+        4: "FINAL ANSWER: F) 4",
+        5: "FINAL ANSWER: a whale",
+    }
+    root, dataset = single_turn(tmp_path, replies), write_dataset(tmp_path / "d", *replies)
+
+    done, _ = judged(root, dataset, tmp_path / "again")
+
+    assert answers_of(tmp_path / "again") == {
+        1: ("F", True, "scored", "text"),
+        2: ("F", True, "scored", "text"),
+        3: ("Z", False, "scored", "text"),
+        4: (None, False, "unparsed", None),
+        5: (None, False, "unparsed", None),
+    }
+    assert done.summary["n_correct"] == 2
+    # Who reads the new folder without the options' texts finds the same options in words.
+    again = {item.question_id: item for item in read_run(tmp_path / "again").items}
+    assert [again[number].letter for number in (1, 2, 3, 5)] == ["F", "F", "Z", None]
+    assert [again[number].is_correct for number in (1, 2, 3, 5)] == [True, True, False, False]
+
+
+def test_an_option_in_words_that_all_votes_missed_is_an_extraction_that_failed(
+    tmp_path: Path,
+) -> None:
+    root = single_turn(tmp_path, {1: "FINAL ANSWER: 5"}, votes=[None, None])
+
+    judged(root, write_dataset(tmp_path / "d", 1), tmp_path / "again")
+
+    assert answers_of(tmp_path / "again") == {1: ("F", None, "judge_error", "text")}
+
+
+@pytest.mark.parametrize("votes", [["E", "F"], ["E", None]])
+def test_votes_without_a_majority_are_not_overruled(
+    tmp_path: Path, votes: list[str | None]
+) -> None:
+    root = single_turn(tmp_path, {1: "FINAL ANSWER: 5"}, votes=votes)
+
+    judged(root, write_dataset(tmp_path / "d", 1), tmp_path / "again")
+
+    assert answers_of(tmp_path / "again") == {1: (None, False, "unparsed", None)}
+
+
+@pytest.mark.parametrize(
+    ("letter", "said", "expected"),
+    [
+        ("5", "looking", ("F", True, "scored", "trajectory")),
+        ("F) 5", "looking", ("F", True, "scored", "trajectory")),
+        ("25+", "looking", ("Z", False, "scored", "trajectory")),
+        ("99", "looking", (None, False, "unparsed", None)),
+        ("E", "FINAL ANSWER: F", ("E", False, "scored", "trajectory")),
+        (None, "FINAL ANSWER: 5", ("F", True, "scored", "text")),
+        (None, "looking", (None, False, "unparsed", None)),
+    ],
+)
+def test_an_answer_step_may_have_the_words_of_an_option(
+    tmp_path: Path, letter: str | None, said: str, expected: tuple[Any, ...]
+) -> None:
+    root = write_run(tmp_path, with_evaluation=False)
+    steps = changed(NORMALIZED, number=9001)
+    steps["steps"][-1]["data"]["letter"] = letter
+    steps["steps"][-2]["data"]["text"] = f"[RESPONSE] {said}"
+    write_json(root / "inference/outputs/question9001.normalized.json", steps)
+
+    judged(root, write_dataset(tmp_path / "d"), tmp_path / "again")
+
+    assert answers_of(tmp_path / "again") == {9001: expected}
+
+
+def test_what_was_said_before_a_call_is_no_answer(tmp_path: Path) -> None:
+    root = write_run(tmp_path, with_evaluation=False)
+    steps = changed(NORMALIZED, number=9001)
+    steps["steps"][3]["data"]["text"] = "[PRE-ACTION] FINAL ANSWER: 5"
+    steps["steps"][-1]["data"]["letter"] = None
+    del steps["steps"][-2]
+    write_json(root / "inference/outputs/question9001.normalized.json", steps)
+
+    judged(root, write_dataset(tmp_path / "d"), tmp_path / "again")
+
+    assert answers_of(tmp_path / "again") == {9001: (None, False, "unparsed", None)}
+
+
+def test_links_within_the_run_are_copied_as_what_they_lead_to(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp", numbers=(1, 2)), write_dataset(tmp_path / "d", 1, 2)
+    (root / "blobs").mkdir()
+    for path in sorted((root / "inference/outputs").iterdir()):
+        path.rename(root / "blobs" / path.name)
+        path.symlink_to(Path("../../blobs") / path.name)
+    (root / "inference/trajectories").rename(root / "texts")
+    (root / "inference/trajectories").symlink_to("../texts")
+    before = {name: (root / name).read_bytes() for name in INFERENCE}
+
+    judged(root, dataset, tmp_path / "again")
+
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in INFERENCE} == before
+    assert not [path for path in (tmp_path / "again").rglob("*") if path.is_symlink()]
+    assert [item.letter for item in read_run(tmp_path / "again").items] == ["E", "E"]
+
+
+INFERENCE = [
+    "inference/summary.json",
+    *(f"inference/progress/question{number}.json" for number in (1, 2)),
+    *(f"inference/outputs/question{number}.normalized.json" for number in (1, 2)),
+    *(f"inference/trajectories/question{number}.txt" for number in (1, 2)),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "leads"),
+    [
+        ("inference/trajectories/question1.txt", "secret"),
+        ("inference/outputs/notes", "secret"),
+        ("inference/more", "elsewhere"),
+        ("inference/outputs/gone", "nowhere"),
+        ("inference/outputs/round", "exp/ours_gemini-2.5-pro_run1/inference"),
+        ("evaluation/letters/question1.json", "secret"),
+    ],
+)
+def test_links_that_lead_out_of_the_run_are_refused_before_anything_is_asked(
+    tmp_path: Path, place: str, leads: str
+) -> None:
+    root, dataset = write_run(tmp_path / "exp", numbers=(1,)), write_dataset(tmp_path / "d", 1)
+    write_text(tmp_path / "secret", "a secret")
+    write_text(tmp_path / "elsewhere/file", "a secret")
+    (root / place).unlink(missing_ok=True)
+    (root / place).symlink_to(tmp_path / leads)
+    judge = script([REPLY], repeat_last=True)
+
+    with pytest.raises(InvalidResults) as refused:
+        judged(root, dataset, tmp_path / "again", name=judge)
+
+    assert place in str(refused.value)
+    assert f"copy the folder first, e.g. cp -rL {root} COPY" in str(refused.value)
+    assert requests_of(judge) == []
+    assert not (tmp_path / "again").exists()
+
+
+def test_judgements_are_never_written_into_the_run_or_where_the_result_is(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "judgements"), write_dataset(tmp_path / "d")
+    out, before = tmp_path / "again", state_of(root)
+    (tmp_path / "link").symlink_to(root)
+    for pool in (root, root / "judgements", root / "inference/x", tmp_path / "link/judgements"):
+        with pytest.raises(RequestError, match="in the run folder, which is never written to"):
+            judged(root, dataset, out, judgements=pool)
+    named = root.rename(tmp_path / "exp").rename(tmp_path / "judgements/judgements")
+    with pytest.raises(RequestError, match="name another folder for the judgements"):
+        judged(named, dataset, tmp_path / "judgements/again")
+    for pool in (out, out / "inference/pool", out / "evaluation"):
+        with pytest.raises(RequestError, match="is replaced by the result"):
+            judged(named, dataset, out, judgements=pool)
+    assert state_of(named) == before
+    assert not out.exists()
+
+
+def test_a_file_where_a_folder_is_needed_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    write_text(tmp_path / "file", "x")
+    (tmp_path / "dead").symlink_to(tmp_path / "nowhere")
+    judge = script([REPLY], repeat_last=True)
+    for out, pool in (("file", "p"), ("file/out", "p"), ("dead", "p"), ("again", "file")):
+        with pytest.raises(RequestError, match="no folder"):
+            judged(root, dataset, tmp_path / out, name=judge, judgements=tmp_path / pool)
+    assert requests_of(judge) == []
+
+
+def test_judgements_may_lie_in_the_output_and_survive_a_first_write_that_was_killed(
+    tmp_path: Path,
+) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    out = tmp_path / "again"
+    _, judge = judged(root, dataset, out, judgements=out / "pool")
+    for name in ("inference", "evaluation"):
+        shutil.rmtree(out / name)
+    (out / "taketwo.json").unlink()
+
+    done, _ = judged(root, dataset, out, name=judge, judgements=out / "pool")
+
+    assert (done.judged, done.pooled) == (0, 1)
+    assert len(requests_of(judge)) == 1
+
+
+def test_a_run_that_may_not_be_written_gives_a_result_that_may(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    inside = sorted(root.rglob("*"))
+    for path in (*inside, root):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+    _, judge = judged(root, dataset, tmp_path / "again")
+    locked = [
+        path for path in (tmp_path / "again").rglob("*") if not path.stat().st_mode & stat.S_IWUSR
+    ]
+    done, _ = judged(root, dataset, tmp_path / "again", name=judge)
+
+    for path in (root, *inside):
+        path.chmod(0o755)
+    assert locked == []
+    assert done.pooled == 1
+
+
+def test_what_a_killed_first_write_left_is_taken_up_again(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    out = tmp_path / "again"
+    left = write_text(out / ".taketwo.json.4711.0123456789ab.tmp", '{"format": "take')
+
+    done, _ = judged(root, dataset, out)
+
+    assert done.judged == 1
+    assert not left.exists()
+    assert sorted(path.name for path in out.iterdir()) == [
+        "evaluation",
+        "inference",
+        "taketwo.json",
+    ]
+
+
+@pytest.mark.parametrize("name", [".hidden", ".notes.tmp", ".git"])
+def test_hidden_files_of_somebody_else_are_no_leftovers(tmp_path: Path, name: str) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    write_text(tmp_path / "again" / name, "x")
+
+    with pytest.raises(RequestError, match="holds something that is no earlier result"):
+        judged(root, dataset, tmp_path / "again")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.executions.written_logs import cell_event, sample_member, start_member, write_log
 from tests.scored_study import (
     answer_reply,
@@ -20,12 +22,16 @@ from tests.scored_study import (
     trajectory_reply,
     unparsed,
 )
-from tests.scripted_model import requests_of, script
+from tests.scripted_model import Request, requests_of, script
 
+from taketwo.cli.score import command
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import ScoringSpec, TrajectoryScoring
+from taketwo.reporting import write_report
+from taketwo.scores.judgement_pool import asking
 from taketwo.scoring import Scored, score
+from taketwo.study import compare
 
 
 def _logs(folder: Path) -> dict[str, str]:
@@ -340,3 +346,164 @@ def test_it_is_said_who_is_asked_how_much_before_anything_is_spent(tmp_path: Pat
         f"asking {judge} about 1 different trajectories (0)",
         f"asking {judge} about 1 different references (1)",
     ]
+
+
+def test_an_ungradable_answer_takes_its_question_out_and_both_readings_are_told(
+    tmp_path: Path,
+) -> None:
+    judge = script([lambda _: answer_reply("ungradable")], repeat_last=True)
+    questions = [opened(number) for number in range(1, 5)]
+    answers = {("base", 1, "o1"): says_text("something round")}
+    finished(tmp_path, questions, answers, judge=judge)
+    score(tmp_path)
+
+    comparison = compare(tmp_path)
+    shown = CliRunner().invoke(command, [str(tmp_path)])
+    report = write_report(tmp_path).html.read_text("utf-8")
+
+    assert comparison.population.n_matched == 3
+    assert (
+        "base K1: 1 answers that nobody can grade; accuracy 100.0% without them, 75.0% with them as "
+        "wrong" in shown.output
+    )
+    assert "nobody" in report.lower()
+    assert "o1" in report
+
+
+def test_what_a_judge_says_of_trajectories_is_compared_like_accuracy(tmp_path: Path) -> None:
+    def reply(request: Request) -> str:
+        return trajectory_reply(request, grounding=2 if "method" in request.text else 0)
+
+    judge = script([reply], repeat_last=True)
+    questions = [choice(number) for number in range(1, 9)]
+    answers = {
+        (arm, execution, question.question_id): says_option(0, f"{arm}: FINAL ANSWER: A")
+        for arm in ("base", "method")
+        for execution in (1, 2)
+        for question in questions
+    }
+    finished(tmp_path, questions, answers, scoring=_by_trajectory(judge))
+    score(tmp_path)
+
+    (pair,) = compare(tmp_path).comparisons
+    metric = pair.metrics["trajectory_score"]
+
+    # grounding 2 against 0, of four axes: half of 2 / 4
+    assert [effect.method_mean - effect.baseline_mean for effect in metric.executions] == [
+        0.25,
+        0.25,
+    ]
+    assert metric.verdict == "no_shift_detected"
+    assert [effect.sign for effect in metric.executions] == [1, 1]
+    assert "evidence_completeness" not in pair.metrics
+
+
+def test_a_judge_that_failed_is_remembered_until_it_is_asked_again(tmp_path: Path) -> None:
+    broken = script(["no"], repeat_last=True)
+    finished(tmp_path, [choice(1)], {}, scoring=_by_trajectory(broken))
+    score(tmp_path)
+
+    assert _cell(score(tmp_path, judge=False), "base", 1, "q1")["trajectory_status"] == (
+        "judge_error"
+    )
+
+
+def test_an_unusable_folder_of_labels_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
+    judge = script([lambda _: answer_reply("correct")], repeat_last=True)
+    finished(tmp_path / "study", [opened(1)], {("base", 1, "o1"): says_text("x")}, judge=judge)
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(RequestError, match="labels cannot be kept here"):
+        score(tmp_path / "study", judgements=tmp_path / "file" / "sub")
+    shutil.rmtree(tmp_path / "study" / "judgements")
+    (tmp_path / "study" / "judgements").write_text("")
+    with pytest.raises(RequestError, match="nothing was spent"):
+        score(tmp_path / "study")
+
+    assert requests_of(judge) == []
+
+
+def test_nobody_else_asks_judges_while_one_process_does(tmp_path: Path) -> None:
+    judge = script([lambda _: answer_reply("correct")], repeat_last=True)
+    finished(tmp_path, [opened(1)], {("base", 1, "o1"): says_text("x")}, judge=judge)
+
+    with (
+        asking(tmp_path / "judgements"),
+        pytest.raises(RequestError, match="another process is asking judges"),
+    ):
+        score(tmp_path)
+
+    assert requests_of(judge) == []
+    assert score(tmp_path).judged == 1
+
+
+def test_labels_from_before_go_into_a_shared_folder_too(tmp_path: Path) -> None:
+    judge = script([lambda _: answer_reply("correct")], repeat_last=True)
+    answers = {("base", 1, "o1"): says_text("something round")}
+    for name in ("a", "b"):
+        finished(tmp_path / name, [opened(1)], answers, judge=judge)
+    score(tmp_path / "a")
+
+    score(tmp_path / "a", judgements=tmp_path / "shared")
+    score(tmp_path / "b", judgements=tmp_path / "shared")
+
+    assert len(requests_of(judge)) == 1
+
+
+def test_a_further_judge_of_answers_needs_a_first_one(tmp_path: Path) -> None:
+    finished(tmp_path, [choice(1)], {})
+
+    with pytest.raises(RequestError, match="has no judge of answers, and further ones only stand"):
+        score(tmp_path, judges=["mockllm/model"])
+
+
+def test_a_study_that_has_not_run_asks_nobody_and_says_so(tmp_path: Path) -> None:
+    judge = trajectory_judge()
+    finished(tmp_path, [choice(1)], {}, scoring=_by_trajectory(judge))
+    for log in tmp_path.glob("K*/*.eval"):
+        log.unlink()
+
+    shown = CliRunner().invoke(command, [str(tmp_path)])
+
+    assert "none of the 4 planned cells has run" in shown.output
+    assert requests_of(judge) == []
+
+
+def test_labels_of_a_second_served_model_never_mix_with_those_that_are_there(
+    tmp_path: Path,
+) -> None:
+    scoring = _by_trajectory(trajectory_judge())
+    finished(tmp_path, [choice(1), choice(2)], {}, scoring=scoring)
+    score(tmp_path)
+    for part in (tmp_path / "judgements").glob("trajectories-*.parquet"):
+        frame = pl.read_parquet(part).filter(pl.col("question_id") == "q1")
+        frame.with_columns(served_model=pl.lit("another-model")).write_parquet(part)
+
+    scored = score(tmp_path)
+
+    assert _cell(scored, "base", 1, "q1")["trajectory_score"] == 0.875
+    assert _cell(scored, "base", 1, "q2")["trajectory_status"] == "judge_error"
+    assert "while the labels so far are by another-model" in scored.work[0].failures[0]
+
+
+@pytest.mark.parametrize("option", [["--ratings", "x.csv"], ["--design", "quick"]])
+def test_what_is_for_an_audit_needs_one(tmp_path: Path, option: list[str]) -> None:
+    finished(tmp_path, [choice(1)], {})
+
+    shown = CliRunner().invoke(command, [str(tmp_path), *option])
+
+    assert shown.exit_code == 2
+    assert "is for an audit of the judges; add --audit" in shown.output
+
+
+def test_a_label_file_that_was_changed_is_refused(tmp_path: Path) -> None:
+    judge = trajectory_judge()
+    finished(tmp_path, [choice(1)], {}, scoring=_by_trajectory(judge))
+    score(tmp_path)
+    for part in (tmp_path / "judgements").glob("trajectories-*.parquet"):
+        frame = pl.read_parquet(part)
+        labels = [json.dumps(json.loads(text)[:1]) for text in frame["milestones"]]
+        frame.with_columns(milestones=pl.Series(labels)).write_parquet(part)
+
+    with pytest.raises(InvalidResults, match=r"is not one of .* the file was changed"):
+        score(tmp_path)

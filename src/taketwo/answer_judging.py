@@ -64,10 +64,7 @@ def answer_judges(
         extractor=None if extractor is None else extractor.name,
         extractor_uses=0
         if extractor is None
-        else sum(
-            item.extractor == extractor.name and item.question_id in _question_ids(plan)
-            for item in pool.extractions.values()
-        ),
+        else len(Grader(plan, pool.answers, pool.extractions).extractions_in_use(trajectories)),
         served={
             name: tuple(sorted({item.served_model for item in in_use[name] if item.served_model}))
             for name in names

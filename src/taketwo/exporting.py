@@ -13,18 +13,18 @@ from taketwo.added_scoring import study_scoring
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RequestError
 from taketwo.executions.log_json import plain_json
-from taketwo.executions.plan import Arm, Plan
+from taketwo.executions.plan import Plan
 from taketwo.executions.trajectory import Trajectory
 from taketwo.executions.trajectory_table import read_trajectories
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.table import Outcomes, read_outcomes
 from taketwo.scores.atif import atif_record
+from taketwo.scores.file_names import model_of, names_of_arms, unique_names
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.process_labels import ProcessLabels
 from taketwo.scores.run_folder_summary import Evaluated
 from taketwo.scores.run_folder_writing import (
     RunCell,
-    folder_name,
     letters_of,
     numbered,
     write_evaluation,
@@ -188,22 +188,16 @@ def _rows(
     return found
 
 
-def _model_of(arm: Arm) -> str:
-    found = arm.models.get("orchestrator") or next(iter(arm.models.values()), None)
-    return "no model" if found is None else found.name
-
-
 def _run_folders(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
     plan = study.plan
     questions = {item.question.question_id: item.question for item in plan.questions}
     numbers = numbered(tuple(questions.values()))
+    names = names_of_arms(plan.arms, ending="_K99999")
     paths: list[Path] = []
     for (name, execution), rows in study.rows.items():
         arm = plan.arm(name)
-        model, tag = _model_of(arm), f"K{execution}"
-        folder = output / folder_name(name, model, tag)
-        while folder in paths:
-            folder = folder.with_name(f"{folder.name}-{len(paths)}")
+        model, tag = model_of(arm), f"K{execution}"
+        folder = output / f"{names[name]}_{tag}"
         cells = [
             RunCell(
                 question_id=numbers[row.trajectory.question_id],
@@ -291,6 +285,8 @@ def _sage_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
     plan = study.plan
     questions = {item.question.question_id: item.question for item in plan.questions}
     is_minerva = plan.benchmark == "minerva"
+    kind = "minerva_bench" if is_minerva else "sage_bench"
+    names = names_of_arms(plan.arms, ending=f"_K99999_{kind}_results.jsonl")
     paths: list[Path] = []
     for (name, execution), rows in study.rows.items():
         cells = [
@@ -304,8 +300,7 @@ def _sage_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
             )
             for row in rows
         ]
-        kind = "minerva_bench" if is_minerva else "sage_bench"
-        stem = f"{folder_name(name, _model_of(plan.arm(name)), f'K{execution}')}_{kind}_results"
+        stem = f"{names[name]}_K{execution}_{kind}_results"
         lines = "".join(f"{_json(inference_row(cell))}\n" for cell in cells)
         write_atomically(output / f"{stem}.jsonl", lines.encode())
         scores = [score_row(cell, index=index) for index, cell in enumerate(cells)]
@@ -322,6 +317,8 @@ def _atif_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
     questions = {item.question.question_id: item.question for item in plan.questions}
     paths: list[Path] = []
     left_out = 0
+    names = names_of_arms(plan.arms, ending="_K99999", with_model=False)
+    files = unique_names(((name,) for name in questions), ending=".json")
     for (name, execution), rows in study.rows.items():
         for row in rows:
             cell = row.trajectory
@@ -335,7 +332,7 @@ def _atif_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
                 session_id=f"{plan.sha256[:12]}-{name}-K{execution}-{cell.question_id}",
                 cost_usd=row.number("cost_usd"),
             )
-            path = output / f"{name}_K{execution}" / f"{cell.question_id}.json"
+            path = output / f"{names[name]}_K{execution}" / f"{files[cell.question_id,]}.json"
             write_atomically(path, f"{_json(record, indent=1)}\n".encode())
             paths.append(path)
     return paths, [f"{left_out} cells did not run and have no file"] if left_out else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,16 @@ from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
+from taketwo.media.store import write_atomically
 from taketwo.scores.audit_findings import JudgeAudit
 from taketwo.scores.audit_presets import AuditScope, audit_design, expected_calls
-from taketwo.scores.human_ratings import read_ratings
-from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.human_ratings import HumanRatings, read_ratings
+from taketwo.scores.judgement_pool import JudgementPool, asking
 from taketwo.scores.process_labels import ProcessLabels
 from taketwo.scores.rating_form import FormCell, RatingForm, key_beside, make_form, read_key
 from taketwo.scores.rating_form import write_form as write_files
 from taketwo.scoring import model_specs, score
-from taketwo.study_folder import AUDIT_NAME, StudyFolder, write_json
+from taketwo.study_folder import StudyFolder, write_json
 
 __all__ = ["audit_judges", "write_rating_form"]
 
@@ -40,7 +42,7 @@ def audit_judges(
     judge: bool = True,
     on_work: Callable[[str], None] | None = None,
 ) -> JudgeAudit:
-    """Measure the judge of a study's trajectories and write `judge-audit.json`.
+    """Measure the judge of a study's trajectories and write `judge-audit-<design>.json`.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ def audit_judges(
     judges
         Further judges by name, which score the same trajectories.
     ratings
-        Filled forms of human raters, with the form's key beside them.
+        Filled forms of human raters, with the form's key beside them. They are kept in the study's
+        folder, and later audits take them from there.
     judgements
         The shared folder of labels, where there is one.
     judge
@@ -66,15 +69,16 @@ def audit_judges(
     """
     from taketwo.judge_checks import Checks  # heavy: on call
 
-    found = _input(study, design, judges, ratings, judgements)
-    tell = on_work or _silent
-    if judge:
-        tell(_expected(found))
-    checks = Checks(found, tell if judge else None)
-    audit = checks.audit()
     where = StudyFolder.locate(Path(study))
-    found.pool.keep({item.question.question_id for item in found.plan.questions})
-    write_json(where.folder / AUDIT_NAME, audit.to_json())
+    tell = on_work or _silent
+    folders = [where.judgements, *([] if judgements is None else [Path(judgements)])]
+    with asking(*folders) if judge else nullcontext():
+        found = _input(study, design, judges, ratings, judgements)
+        if judge:
+            tell(_expected(found))
+        audit = Checks(found, tell if judge else None).audit()
+        found.pool.keep({item.question.question_id for item in found.plan.questions})
+    write_json(where.audit_path(found.design.name), audit.to_json())
     return audit
 
 
@@ -132,7 +136,13 @@ def _input(
             f"{where.folder}: nobody judges the trajectories of this study; name a judge: "
             "taketwo score STUDY --trajectory-judge provider/model --audit"
         )
-    tables = [Path(path) for path in ratings]
+    rated = _ratings(where, [Path(path) for path in ratings])
+    again = sorted({scoring.judge.name} & set(judges))
+    if again:
+        raise RequestError(
+            f"{again[0]} judges the trajectories of this study already; name another one with "
+            "--audit-judge"
+        )
     named = {spec.name: spec for spec in (scoring.judge, *scoring.judges, *model_specs(judges))}
     return AuditInput(
         plan=frozen,
@@ -144,8 +154,24 @@ def _input(
             where.folder / "judgements", None if judgements is None else Path(judgements)
         ),
         folder=where.folder / "judgements" if judgements is None else Path(judgements),
-        ratings=read_ratings(tables, read_key(key_beside(tables))) if tables else None,
+        ratings=rated,
     )
+
+
+def _ratings(where: StudyFolder, given: Sequence[Path]) -> HumanRatings | None:
+    """Return what people rated: the forms given, which are kept, else those that were kept before."""
+    absent = [path for path in given if not path.is_file()]
+    if absent:
+        raise RequestError(f"{absent[0]}: no such form of ratings; name the filled tables (.csv)")
+    tables = list(given) or sorted(where.ratings.glob("*.csv"))
+    if not tables:
+        return None
+    key = key_beside(tables)
+    found = read_ratings(tables, read_key(key))
+    if given:
+        for path in (key, *given):
+            write_atomically(where.ratings / path.name, path.read_bytes())
+    return found
 
 
 def _cells(study: Path | str, frozen: Plan, scoring: TrajectoryScoring) -> tuple[AuditedCell, ...]:
@@ -194,7 +220,14 @@ def _expected(found: AuditInput) -> str:
         judged={name: len(label.in_use(cells)) for name, label in labels.items()},
         rubric=found.scoring.rubric,
     )
-    return expected_calls(found.design, scope, list(labels)).sentence()
+    fixed = sum(
+        item.question.question_id in {question for question, _ in distinct}
+        and bool(item.question.reference or item.question.explanation)
+        for item in found.plan.questions
+    )
+    beside = min(found.design.formats, fixed) * found.design.notations
+    told = expected_calls(found.design, scope, list(labels)).sentence()
+    return f"{told} Up to {beside:,} more beside one fixed path." if beside else told
 
 
 def _silent(_text: str) -> None:

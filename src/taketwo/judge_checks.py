@@ -89,6 +89,7 @@ class Checks:
             judge=self._name,
             rubric=self._in.scoring.rubric,
             protocol=self._in.scoring.protocol,
+            design=self._in.design.name,
             findings=tuple(self._findings),
             cases=tuple(self._cases),
             not_done=self._not_done,

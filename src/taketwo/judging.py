@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TypeVar
 
 from taketwo.executions.model_spec import ModelSpec
@@ -15,16 +16,52 @@ from taketwo.scores.answer_judge import judge_answers
 from taketwo.scores.grading import Grader
 from taketwo.scores.judge_work import JudgeWork
 from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.judgements import Judgement
 from taketwo.scores.process_labels import ProcessLabels
 from taketwo.scores.trajectory_judge import judge_trajectories
+from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.scores.trajectory_request import TrajectoryRequest
 
 __all__ = ["Judging"]
 
-_BATCH = 8
+_BATCH = 2
 """Requests of a batch by connection: what a crash can lose, against idle connections at its end."""
 
 Item = TypeVar("Item")
+Label = TypeVar("Label", Judgement, TrajectoryJudgement)
+
+
+def _run(work: Coroutine[object, object, None]) -> None:
+    """Run to the end; an interrupt comes out as one, whatever it interrupted."""
+    try:
+        asyncio.run(work)
+    except BaseExceptionGroup as group:
+        if group.subgroup(KeyboardInterrupt) is not None:
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _of_one_model(
+    done: Sequence[Label], known: Iterable[Label], judge: str
+) -> tuple[tuple[Label, ...], dict[str, str]]:
+    """Return the labels of the model that served this judge so far, and why the others are none.
+
+    A provider may put another model behind a name while it is asked. Labels of both are not one
+    measure; those of the later one are left out before they mix with the others.
+    """
+    served = next(
+        (item.served_model for item in known if item.judge == judge and item.served_model), None
+    )
+    if served is None:
+        counts = Counter(item.served_model for item in done if item.served_model)
+        served = counts.most_common(1)[0][0] if counts else None
+    kept = tuple(item for item in done if item.served_model in {None, served})
+    return kept, {
+        item.key: f"served by {item.served_model}, while the labels so far are by {served}; remove those, or "
+        "name the served model itself as the judge"
+        for item in done
+        if item.served_model not in {None, served}
+    }
 
 
 class Judging:
@@ -50,14 +87,14 @@ class Judging:
     def answers(self, further: Sequence[ModelSpec]) -> None:
         """Ask which option ambiguous replies mean, then the plan's judge and `further` ones of answers."""
         if self._plan.scoring.extractor is not None:
-            asyncio.run(self._extract(self._plan.scoring.extractor))
+            _run(self._extract(self._plan.scoring.extractor))
         if self._plan.judge is not None:
             known = {self._plan.judge.name}
-            asyncio.run(self._answers(self._plan.judge))
+            _run(self._answers(self._plan.judge))
             for judge in further:
                 if judge.name not in known:
                     known.add(judge.name)
-                    asyncio.run(self._answers(judge))
+                    _run(self._answers(judge))
 
     def trajectories(
         self,
@@ -83,9 +120,10 @@ class Judging:
             key: request
             for request in requests
             if (key := request.key(judge.name)) not in self._pool.trajectories
+            and key not in self.failed
         }
         if pending:
-            asyncio.run(self._trajectories(what, tuple(pending.values()), judge, max_tokens))
+            _run(self._trajectories(what, tuple(pending.values()), judge, max_tokens))
 
     async def _extract(self, spec: ModelSpec) -> None:
         pending = Grader(
@@ -112,7 +150,9 @@ class Judging:
         causes: dict[str, str] = {}
         for batch in self._batches(pending):
             done, failures = await judge_answers(batch, spec, **self._limits())
-            self._pool.add_answers(done)
+            kept, others = _of_one_model(done, self._pool.answers.values(), spec.name)
+            self._pool.add_answers(kept)
+            causes.update(others)
             causes.update({failure.key: failure.cause for failure in failures})
         self._note("answers", spec, len(pending), causes)
 
@@ -129,7 +169,9 @@ class Judging:
             done, failures = await judge_trajectories(
                 batch, spec, max_tokens=max_tokens, **self._limits()
             )
-            self._pool.add_trajectories(done)
+            kept, others = _of_one_model(done, self._pool.trajectories.values(), spec.name)
+            self._pool.add_trajectories(kept)
+            causes.update(others)
             causes.update({failure.key: failure.cause for failure in failures})
         self._note(what, spec, len(pending), causes)
 

@@ -27,6 +27,7 @@ from taketwo.benchmarks.population import (
 )
 from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.benchmarks.selection import Holdout, Unit, draw_holdout
+from taketwo.benchmarks.verification import unverified
 from taketwo.errors import RequestError
 from taketwo.media.store import write_atomically
 from taketwo.study_folder import StudyFolder
@@ -100,12 +101,18 @@ def benchmark_of(what: Path | str, options: Options | None = None) -> Benchmark:
 class BenchmarkCheck:
     """A benchmark of which every row can be used, and what is in it.
 
-    `saturation` says why little room between arms is to be expected, None where nothing says so.
+    `saturation` says why little room between arms is to be expected, None where nothing says so;
+    `unverified` that the loader has not seen the data, None where it has.
     """
 
     benchmark: Benchmark
     composition: Composition
     saturation: str | None
+
+    @property
+    def unverified(self) -> str | None:
+        """Return the reservation on how the benchmark is read, None where there is none."""
+        return unverified(self.benchmark.name)
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the record as JSON values."""
@@ -113,6 +120,7 @@ class BenchmarkCheck:
             **_identity(self.benchmark),
             "composition": self.composition.to_json(),
             "saturation": self.saturation,
+            "unverified": self.unverified,
         }
 
 

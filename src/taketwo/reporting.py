@@ -22,7 +22,7 @@ from taketwo.scores.audit_findings import JudgeAudit
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scoring import by_engine
 from taketwo.study import compare
-from taketwo.study_folder import AUDIT_NAME, StudyFolder
+from taketwo.study_folder import StudyFolder
 
 if TYPE_CHECKING:
     from taketwo.report.accounts import ContextNumber
@@ -79,7 +79,7 @@ def write_report(
                 frozen, study_scoring(where.folder, frozen).scoring, pool.trajectories
             ),
             answer_judges=answer_judges(frozen, pool, trajectories),
-            audits=read_audit(where.folder / AUDIT_NAME),
+            audits=tuple(read_audit(path) for path in where.audit_paths),
         )
     )
     return ReportFiles(
@@ -121,19 +121,17 @@ def _context(path: Path) -> tuple[ContextNumber, ...]:
         ) from error
 
 
-def read_audit(path: Path) -> tuple[JudgeAudit, ...]:
-    """Return the audit of the judges in a study's folder; none where none was made.
+def read_audit(path: Path) -> JudgeAudit:
+    """Return an audit of the judges of a study.
 
     Raises
     ------
     InvalidResults
         If the file cannot be read.
     """
-    if not path.is_file():
-        return ()
     try:
         record = cast("dict[str, JsonValue]", json.loads(path.read_bytes()))
-        return (JudgeAudit.from_json(record),)
+        return JudgeAudit.from_json(record)
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidResults(
             f"{path}: not a readable audit of judges ({error}); make it anew with: "

@@ -25,8 +25,9 @@ from taketwo.outcomes.labels import labels_by
 from taketwo.outcomes.references import reference_requests, references_of
 from taketwo.outcomes.table import Outcomes
 from taketwo.scores.grading import Grader
+from taketwo.scores.judge_failures import read_failures, write_failures
 from taketwo.scores.judge_work import JudgeWork
-from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.judgement_pool import JudgementPool, asking
 from taketwo.scores.judgements import Judgement, require_one_served_model
 from taketwo.scores.process_labels import ProcessLabels
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
@@ -89,23 +90,33 @@ def score(
     where = StudyFolder.locate(Path(study))
     frozen = where.plan()
     further = model_specs(judges)
+    if further and frozen.judge is None:
+        raise RequestError(
+            f"the plan of study {frozen.study!r} has no judge of answers, and further ones only stand "
+            "beside it; add models: {judge: provider/model} and freeze a new study"
+        )
     process = study_scoring(where.folder, frozen, model_specs(trajectory_judges))
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
-    pool = JudgementPool(
-        where.folder / "judgements", None if judgements is None else Path(judgements)
-    )
+    shared = None if judgements is None else Path(judgements)
     work: list[JudgeWork] = []
-    failed: dict[str, str] = {}
-    if judge:
+    failed = read_failures(where.folder)
+    if judge and any(cell.run_status != "not_run" for cell in trajectories):
         from taketwo.judging import Judging  # heavy: on call
 
-        judging = Judging(frozen, pool, trajectories, on_work or _silent)
-        judging.answers((*frozen.scoring.judges, *further))
-        if process.scoring is not None and not answers_only:
-            judging.trajectories(
-                process.scoring, process.further, reference_requests(frozen, process.scoring)
-            )
-        work, failed = judging.work, judging.failed
+        with asking(where.judgements, *([] if shared is None else [shared])):
+            pool = JudgementPool(where.judgements, shared)
+            pool.share()
+            judging = Judging(frozen, pool, trajectories, on_work or _silent)
+            judging.answers((*frozen.scoring.judges, *further))
+            if process.scoring is not None and not answers_only:
+                judging.trajectories(
+                    process.scoring, process.further, reference_requests(frozen, process.scoring)
+                )
+        work = judging.work
+        failed = judging.failed if not answers_only else failed | judging.failed
+        write_failures(where.folder, failed)
+    else:
+        pool = JudgementPool(where.judgements, shared)
     grader = Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
     labels = (
         None

@@ -11,10 +11,7 @@ from taketwo.errors import RequestError
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.media.store import write_atomically
 
-AUDIT_NAME = "judge-audit.json"
-"""What `score --audit` writes into a study's folder."""
-
-__all__ = ["AUDIT_NAME", "StudyFolder", "write_json"]
+__all__ = ["StudyFolder", "write_json"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +54,25 @@ class StudyFolder:
     def plan_path(self) -> Path:
         """Return where the frozen plan lies."""
         return self.folder / "plan.json"
+
+    def audit_path(self, design: str) -> Path:
+        """Return where an audit of the judges of that design lies."""
+        return self.folder / f"judge-audit-{design}.json"
+
+    @property
+    def audit_paths(self) -> tuple[Path, ...]:
+        """Return the audits of the judges that were made, by name."""
+        return tuple(sorted(self.folder.glob("judge-audit-*.json")))
+
+    @property
+    def judgements(self) -> Path:
+        """Return the folder of the study's own labels."""
+        return self.folder / "judgements"
+
+    @property
+    def ratings(self) -> Path:
+        """Return the folder where filled forms of human raters are kept."""
+        return self.folder / "ratings"
 
     def plan(self) -> Plan:
         """Return the frozen plan."""

@@ -111,6 +111,134 @@ def test_numbers_label_more_than_26_options(index: int) -> None:
     assert parse_answer(f"FINAL ANSWER: {index + 1}. thing {index}", NUMBERED).option_index == index
 
 
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("FINAL ANSWER: B\u00a0", 1),
+        ("FINAL ANSWER:\u00a0B", 1),
+        ("FINAL\u202fANSWER\u00a0: B", 1),
+        ("FINAL\u200b ANSWER\u200b: B", 1),
+        ("\ufeffFINAL ANSWER: B", 1),
+        ("FINAL ANSWER: B\u200b", 1),
+        ("FINAL ANSWER: \u2066B\u2069.", 1),
+        ("B\u200b", 1),
+        ("\u200eB", 1),
+        ("\u200fB\u200f", 1),
+        ("\ufeffB", 1),
+        ("B\u2060.\u3000blue\u2009car", 1),
+        ('{"answer": "B\u200b"}', 1),
+        ('{"answer": "B\\u200b"}', 1),
+        ('{"answer\u200b": "B"}', 1),
+        ('{"answer":\u00a0"B"}', 1),
+        ('{"answer": "blue\u00a0car"}', 1),
+        ('{"answer": "bl\u00adue\tcar"}', 1),
+        ("<think\u200b>FINAL ANSWER: A</think>\nFINAL ANSWER: B", 1),
+        ("Ｂ", 1),
+        ("（ｂ）", 1),
+        ("FINAL ANSWER：Ｂ", 1),
+        ("FINAL ANSWER: Ｂ．blue car", 1),
+        ("Ｂ）ｂｌｕｅ\u3000ｃａｒ", 1),
+        ("\U0001d401", 1),
+        ('{"answer": "\uff22\u200b"}', 1),
+    ],
+)
+def test_spaces_marks_and_widths_that_nobody_sees_change_no_answer(text: str, index: int) -> None:
+    answer = parse_answer(text, FOUR)
+
+    assert (answer.status, answer.option_index, answer.text) == ("answered", index, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\u00a0red bicycle",
+        "a\u200b red bicycle",
+        "FINAL ANSWER: A\u00adfrican",
+        "FINAL ANSWER: A\u200bB",
+        "FINAL ANSWER: A, \u200bB",
+        "FINAL ANSWER: A,\u00a0B",
+        "FINAL ANSWER: Ａ，Ｂ",
+        "FINAL ANSWER: Ａ）、Ｂ",
+        "FINAL ANSWER: Ａ．ｂｌｕｅ ｃａｒ",
+        "FINAL ANSWER: B\u0301",
+        "FINAL ANSWER: \u00aa",
+        "FINAL ANSWER: \u216d",
+        "FINAL ANSWER: A\nFINAL ANSWER\u200b: perhaps",
+        "Ａ案",
+        "\u200b",
+        '{"answer": "\ufeff"}',
+    ],
+)
+def test_what_nobody_sees_makes_no_answer_of_what_is_none(text: str) -> None:
+    answer = parse_answer(text, FOUR)
+
+    assert (answer.status, answer.option_index, answer.text) == ("unparsed", None, text)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("caf\u00e9", "cafe\u0301"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("cafe\u0301", "CAFE\u200b\u0301"),
+        ("a\u00a0dog", "a dog"),
+        ("co\u00adoperate", "cooperate"),
+        ("\u200frtl", "rtl"),
+        ("\u05d0\u05d1", "\u200f\u05d0\u05d1\u200e"),
+    ],
+)
+def test_an_option_is_found_however_its_characters_are_composed(option: str, said: str) -> None:
+    question = asked("tea", option)
+
+    for text in (said, f"FINAL ANSWER: {said}", f"B. {said}", f'{{"answer": "{said}"}}'):
+        assert parse_answer(text, question).option_index == 1, text
+
+
+def test_options_that_differ_only_in_what_is_left_out_are_told_apart_as_written() -> None:
+    joined, apart = "\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"
+    question = asked("tea", joined, apart)
+
+    assert parse_answer(joined, question).option_index == 1
+    assert parse_answer(f"FINAL ANSWER: {apart}", question).option_index == 2
+    assert parse_answer(f"FINAL ANSWER: C. {apart}", question).option_index == 2
+
+
+@pytest.mark.parametrize("option", ["\u200b", "\u200e\ufeff", "*", "..."])
+def test_an_option_of_nothing_that_is_read_never_matches_an_empty_answer(option: str) -> None:
+    question = asked("tea", option)
+
+    for text in (
+        "",
+        "FINAL ANSWER:",
+        "FINAL ANSWER: \u200b",
+        '{"answer": ""}',
+        '{"answer": "\u200f"}',
+    ):
+        assert parse_answer(text, question).status == "unparsed", text
+    assert parse_answer("FINAL ANSWER: B", question).option_index == 1
+
+
+def test_an_option_of_punctuation_alone_is_read_as_itself() -> None:
+    assert parse_answer('{"answer": "*"}', asked("+", "*")).option_index == 1
+
+
+@pytest.mark.parametrize("text", ['{"answer": "none\u200b"}', "FINAL ANSWER:\u00a0\u200eNone"])
+@pytest.mark.parametrize("question", [FOUR, OPEN])
+def test_an_abstention_with_marks_is_one(text: str, question: VisibleQuestion) -> None:
+    assert parse_answer(text, question).status == "abstained"
+
+
+def test_an_open_answer_and_the_reasoning_stay_as_written() -> None:
+    family = "\U0001f468\u200d\U0001f469 caf" + "e\u0301"
+    from_line = parse_answer(f"Seen: {family}\nFINAL ANSWER\u00a0: {family}", OPEN)
+    from_json = parse_answer(f'{{"answer": "B\u200b", "reasoning": "{family}"}}', FOUR)
+
+    assert parse_answer(f"FINAL ANSWER: {family}", OPEN).text == family
+    assert (from_line.status, from_json.reasoning) == ("answered", family)
+    assert parse_answer(f"{family}\nFINAL ANSWER: B\u200b", FOUR).reasoning == family
+    assert parse_answer("FINAL ANSWER: \u200b", OPEN).status == "unparsed"
+
+
 def test_a_letter_labels_nothing_where_options_are_numbered() -> None:
     assert parse_answer("FINAL ANSWER: B", NUMBERED).status == "unparsed"
     assert parse_answer("FINAL ANSWER: 31", NUMBERED).status == "unparsed"

@@ -220,10 +220,29 @@ def test_all_broken_rows_of_both_files_are_told_at_once(tmp_path: Path) -> None:
         agentvidbench(tmp_path)
 
     text = str(caught.value)
+    assert "4 of 6 rows cannot be used" in text
     assert "videos.jsonl, line 2: file_name 'videos/video901.mp4' is there twice" in text
     assert "videos.jsonl, line 3: field 'file_name'" in text
     assert "questions.jsonl, line 2: field 'answer' is '?'" in text
     assert "questions.jsonl, line 3: question_id 9001 is used at questions.jsonl, line 1" in text
+
+
+def test_rows_of_both_files_are_counted_where_every_one_is_broken(tmp_path: Path) -> None:
+    data_set(tmp_path, row(answer="?"), row(answer="!"), films=[{"duration": 3}] * 7)
+
+    with pytest.raises(InvalidQuestion, match="9 of 9 rows cannot be used"):
+        agentvidbench(tmp_path)
+
+
+def test_a_film_that_cannot_be_used_takes_no_question_with_it(tmp_path: Path) -> None:
+    data_set(tmp_path, row(), films=[FILM | {"duration": []}])
+
+    with pytest.raises(InvalidQuestion) as caught:
+        agentvidbench(tmp_path)
+
+    assert "1 of 2 rows cannot be used" in str(caught.value)
+    (problem,) = {problem.split(": ")[0] for problem in caught.value.problems}
+    assert problem == "videos.jsonl, line 1"
 
 
 def test_a_folder_without_questions_says_what_to_give(tmp_path: Path) -> None:

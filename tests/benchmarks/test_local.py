@@ -116,6 +116,38 @@ def test_every_bad_row_is_listed_with_its_line(tmp_path: Path) -> None:
     assert "line 9: field 'video_duration_s' is 'long'" in message
 
 
+@pytest.mark.parametrize("name", ["q.json", "q.yaml"])
+def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path, name: str) -> None:
+    rows = [MCQ, {**MCQ, "question_id": "q2", "answer": "C"}, MCQ]
+    (tmp_path / name).write_text(json.dumps(rows), encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        local(tmp_path / name)
+
+    assert "2 of 3 rows cannot be used" in str(caught.value)
+    bad, repeated = caught.value.problems
+    assert bad.startswith("line 1, row 2: answer 'C' is neither one of the labels")
+    assert repeated == "line 1, row 3: the id 'q1' is used on line 1, row 1 already"
+
+
+def test_only_rows_that_share_a_line_are_numbered(tmp_path: Path) -> None:
+    broken = json.dumps({**MCQ, "answer": "C"})
+    (tmp_path / "q.json").write_text(f"[\n{broken},\n{broken}, {broken}]", encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        local(tmp_path / "q.json")
+
+    places = [problem.split(": ")[0] for problem in caught.value.problems]
+    assert places == ["line 2", "line 3, row 2", "line 3, row 3"]
+
+
+def test_where_a_list_on_one_line_breaks_off_is_told_by_row(tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text('[{"a": 1}, {"b": 2} {"c": 3}]', encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion, match="expected ',' or ']' after a question, row 2 of the"):
+        local(tmp_path / "q.json")
+
+
 def test_lines_of_csv_and_yaml_rows_count_line_ends_inside_cells(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text(
         'question_id,text,video_path,answer_text\nq1,"two\nlines",v.mp4,x\nq2,,v.mp4,x\n',

@@ -146,6 +146,25 @@ def test_all_broken_rows_are_told_at_once(tmp_path: Path) -> None:
     assert "field 'question' is 3" in text
 
 
+def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None:
+    rows = [
+        row(key="a"), row(key="b"), row(key="c", answer_id=9), row(key="a"),
+        row(key="e", question=3), row(key="f"),
+    ]  # fmt: skip
+    (tmp_path / "minerva.json").write_text(json.dumps(rows), encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        minerva(tmp_path)
+
+    assert "3 of 6 rows cannot be used" in str(caught.value)
+    first, second, third = caught.value.problems
+    assert first.startswith("minerva.json, line 1, row 3: field 'answer_id' is 9: ")
+    assert second == (
+        "minerva.json, line 1, row 4: key 'a' is used at minerva.json, line 1, row 1 already"
+    )
+    assert third.startswith("minerva.json, line 1, row 5: field 'question' is 3: ")
+
+
 def test_a_folder_without_the_file_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidQuestion, match="give the folder that the data set was downloaded to"

@@ -179,3 +179,19 @@ def test_a_study_names_it_by_path_and_videos(tmp_path: Path) -> None:
 
     assert loaded.name == "sage_bench"
     assert loaded.questions[0].video_path == str(tmp_path / "clips" / "abc.webm")
+
+
+def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([ROW, ROW | {"gt_answer": "no"}, ROW]), encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        sage_bench(path)
+
+    text = str(caught.value)
+    assert "2 of 3 rows cannot be used" in text
+    assert "rows.json, line 1, row 2: field " in text
+    assert (
+        "rows.json, line 1, row 3: asks the same of the same video as rows.json, line 1, row 1"
+        in text
+    )

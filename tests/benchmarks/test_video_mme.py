@@ -10,6 +10,7 @@ import pytest
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.catalog import load_benchmark
 from taketwo.benchmarks.question import Question
+from taketwo.benchmarks.video_mme import video_mme
 from taketwo.errors import InvalidQuestion, RequestError
 
 
@@ -167,3 +168,19 @@ def test_all_broken_rows_are_told_at_once_also_outside_the_subset(tmp_path: Path
     assert "line 3: question_id '001-1' is used at rows.jsonl, line 1 already" in text
     assert "line 4: field 'duration' is 'x'" in text
     assert len(caught.value.problems) == 3
+
+
+def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([row(), row(question_id="2", answer="?"), row()]), encoding="utf-8")
+
+    with pytest.raises(InvalidQuestion) as caught:
+        video_mme(path)
+
+    text = str(caught.value)
+    assert "2 of 3 rows cannot be used" in text
+    assert "rows.json, line 1, row 2: field " in text
+    assert (
+        "rows.json, line 1, row 3: question_id '001-1' is used at rows.json, line 1, row 1 already"
+        in text
+    )

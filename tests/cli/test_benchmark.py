@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.benchmarks import synthetic_agentvidbench, synthetic_sage_bench
+from tests.benchmarks.test_minerva import row as minerva_row
 from tests.benchmarks.test_video_mme import row as video_mme_row
 from tests.cli.test_main import status_of
 from tests.media.clips import X264, Clip, write
@@ -99,6 +100,33 @@ def test_a_check_names_every_broken_row_also_beyond_the_fiftieth(
     for number in range(11, 81):
         assert f"row {number}: field 'modality' is 'smell'" in shown.err
     assert shown.out == ""
+
+
+@pytest.mark.parametrize("name", ["video_mme", "minerva"])
+def test_a_check_says_that_a_loader_has_not_seen_the_data(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = video_mme_row() if name == "video_mme" else minerva_row()
+    (tmp_path / "r.jsonl").write_text(json.dumps(row), "utf-8")
+    arguments = ("benchmark", "check", name, "--path", str(tmp_path / "r.jsonl"))
+    says = "read by its documentation, unverified against the data"
+
+    assert status_of(*arguments) == 0
+    head, *_ = capsys.readouterr().out.split("\n\n")
+    assert status_of(*arguments, "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+
+    assert re.fullmatch(rf"Benchmark {name} \w+: every row can be used\n  {says}", head)
+    assert record["unverified"] == says
+
+
+def test_a_check_of_questions_of_ones_own_has_no_such_reservation(
+    local: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of("benchmark", "check", "local", "--path", "q.jsonl") == 0
+    assert "unverified" not in capsys.readouterr().out
+    assert status_of("benchmark", "check", "local", "--path", "q.jsonl", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unverified"] is None
 
 
 def test_broken_rows_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

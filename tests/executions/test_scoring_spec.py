@@ -206,4 +206,4 @@ def test_the_most_that_judges_are_asked_counts_repeats_judges_and_curated_trajec
 
     assert cost.judged_most == 1 * 2 * 2 * 3 * 2
     assert cost.trajectories_most == 1 * 2 * 2 * 2 + 1
-    assert "judges of trajectories: at most 9 requests" in cost.to_text()
+    assert "judges of trajectories (mockllm/model, mockllm/b): at most 9 requests" in cost.to_text()

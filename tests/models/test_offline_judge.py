@@ -404,7 +404,7 @@ def test_any_text_gets_a_reply_that_keeps_every_rule(
         text=f"{texts[0]} ?",
         sweep=sweep,
         milestones=tuple(
-            Milestone(milestone_id=f"m {n}", text=text, kind=text) for n, text in enumerate(texts)
+            Milestone(milestone_id=f"m.{n}", text=text, kind=text) for n, text in enumerate(texts)
         ),
     )
     shown = RenderedTrajectory(text="".join(parts), system="s")

@@ -89,7 +89,7 @@ def test_rows_that_runs_have_are_taken(row: dict[str, object]) -> None:
         ({"answer_source": "guess"}, "answer_source has 1 values other than agent, extracted"),
         (
             {"answer_source": "extracted"},
-            "run_status is not unparsed in 1 rows whose option a model read",
+            "run_status is not unparsed in 1 rows whose answer a model read",
         ),
         ({"failure_tags": "{}"}, "failure_tags is no JSON list, first '{}' in"),
         ({"milestones": "[]"}, r"milestones is no JSON object, first '\[\]' in"),

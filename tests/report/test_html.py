@@ -143,6 +143,21 @@ def test_a_study_of_a_benchmark_that_is_near_its_ceiling_says_so(study: Study) -
     assert "saturation expected" not in {mark.label for mark in other.marks}
 
 
+@pytest.mark.parametrize("name", ["video_mme", "minerva"])
+def test_a_benchmark_whose_loader_has_not_seen_the_data_is_marked_in_the_facts(
+    name: str, study: Study
+) -> None:
+    plan = replace(study.plan, benchmark=name, benchmark_version="1")
+
+    facts = dict(build_document(Sources(comparison=study.compare(), plan=plan)).facts)
+    own = dict(build_document(Sources(comparison=study.compare(), plan=study.plan)).facts)
+
+    assert facts["Benchmark"] == (
+        f"{name} 1 (read by its documentation, unverified against the data)"
+    )
+    assert "unverified" not in own["Benchmark"]
+
+
 def test_marks_stand_on_top_on_every_section_and_in_the_header_of_print(study: Study) -> None:
     earlier, later = study.manifests
     changed = replace(later.fixed[0], sha256=("f" * 64,))

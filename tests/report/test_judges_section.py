@@ -94,6 +94,7 @@ def audit(**changes: object) -> JudgeAudit:
                 before="0.5", after=NASTY + "x" * 900,
             ),
         ),
+        "design": "quick",
         "not_done": {"references": "no question has an explanation"},
         "failures": {"ablation": 3, "rubrics": 0},
         **changes,

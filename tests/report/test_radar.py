@@ -36,6 +36,12 @@ def rows_of(figure: Figure, *fields: str, width: int = WIDE) -> list[dict[str, o
     return [row for rows in datasets.values() for row in rows if set(fields) <= set(row)]
 
 
+def words_of(figure: Figure, width: int) -> str:
+    """Return the text that is drawn."""
+    root = ET.fromstring(figure.svg(width))  # noqa: S314 our own drawing
+    return " ".join(item.text or "" for item in root.iter() if item.tag.endswith("text"))
+
+
 def test_each_axis_is_a_share_of_two() -> None:
     figure = drawn(radar_figure(profiles(("a", FULL))))
 
@@ -75,6 +81,24 @@ def test_the_reference_is_dashed_and_marked_as_our_reading() -> None:
     assert "is our reading" in with_line.caption
     assert "our reading" not in without.caption
     assert "curated trajectories, dashed: TU 2.00" in with_line.alternative
+
+
+@pytest.mark.parametrize("arms", [2, 8])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_figure_itself_says_what_is_dashed_where_a_reference_is_drawn(
+    arms: int, width: int
+) -> None:
+    found = profiles(*((f"arm{i}", FULL) for i in range(arms)))
+    says = "dashed: curated human paths, judged like a run"
+
+    assert words_of(drawn(radar_figure(found, reference(*FULL))), width).count(says) == 1
+    assert "dashed" not in words_of(drawn(radar_figure(found)), width)
+
+
+def test_what_has_no_dashed_line_is_not_called_dashed() -> None:
+    points_only = reference(2, None, 2, None, None)
+
+    assert "dashed" not in words_of(drawn(radar_figure(profiles(("a", FULL)), points_only)), WIDE)
 
 
 def test_arms_without_a_judged_trajectory_are_not_drawn() -> None:

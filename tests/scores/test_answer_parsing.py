@@ -153,6 +153,61 @@ def test_full_width_characters_are_read_like_ordinary_ones(
     assert (found.outcome, found.option_index) == (outcome, index)
 
 
+@pytest.mark.parametrize(
+    ("text", "index", "how"),
+    [
+        ("FINAL ANSWER: B\u00a0", 1, "anchored"),
+        ("FINAL ANSWER\u200b: B", 1, "anchored"),
+        ("B\u200b", 1, "anchored"),
+        ("\u200eB", 1, "anchored"),
+        ("\ufeffB", 1, "anchored"),
+        ('{"answer": "B\u200b"}', 1, "structured"),
+        ("It drives by.\n\u200fB\u200f", 1, "anchored"),
+        ("It drives by.\n(\u2066B\u2069)", 1, "anchored"),
+        ("It drives by.\nblue\u00a0car", 1, "option_text"),
+        ("blue\u2009car\u200b", 1, "option_text"),
+        ("It drives by.\nMy\u00a0final\u00a0choice is\u00a0**B**.", 1, "anchored"),
+    ],
+)
+def test_spaces_and_marks_that_nobody_sees_change_nothing(text: str, index: int, how: str) -> None:
+    found = parse_option(text, CARS)
+
+    assert (found.option_index, found.how) == (index, how)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("A\u00a0bicycle drives by.", "none"),
+        ("A\u00adbicycle", "none"),
+        ("\u200b\u200e\ufeff", "none"),
+        ("FINAL ANSWER: A,\u200bB", "ambiguous"),
+        ("(A)\u200b\n(B)\u200b", "ambiguous"),
+        ("red\u00a0car\nblue car", "ambiguous"),
+        ("I\u00a0cannot\u00a0determine it.", "none"),
+    ],
+)
+def test_spaces_and_marks_that_nobody_sees_make_no_option(text: str, outcome: str) -> None:
+    assert parse_option(text, CARS).outcome == outcome
+
+
+def test_an_option_is_found_however_its_characters_are_composed() -> None:
+    question = asked("tea", "caf\u00e9", "na\u00efve art")
+
+    assert parse_option("cafe\u0301", question).option_index == 1
+    assert parse_option("I looked.\nCafe\u0301.", question).option_index == 1
+    assert parse_option("Some nai\u0308ve art, maybe.", question).outcome == "ambiguous"
+    assert parse_option("caf\u00e9", asked("tea", "cafe\u0301")).option_index == 1
+
+
+def test_an_option_of_marks_alone_is_found_in_no_text() -> None:
+    question = asked("tea", "\u200b")
+
+    for text in ("", "\n\n", "Something.\n\nElse.", "\u200b"):
+        assert parse_option(text, question).outcome == "none", text
+    assert parse_option("Something.\n\ntea", question).option_index == 0
+
+
 def test_options_in_full_width_or_without_spaces_between_words_are_found() -> None:
     question = asked("１２個", "１３個")
 
@@ -205,6 +260,10 @@ def seconds(text: str) -> float:
         "so, ",
         "Ｂ",
         "`B",
+        "\u0301\u0323",
+        "\u0f73\u0301",
+        "B\u200b\n",
+        "thing\u00a01\n",
     ],
 )
 def test_long_texts_take_time_in_proportion(unit: str) -> None:

@@ -117,6 +117,22 @@ def test_a_cell_is_a_document_of_the_format() -> None:
     assert (found["extra"]["answer_label"], found["extra"]["run_status"]) == ("B", "answered")
 
 
+def test_thoughts_are_the_reasoning_of_their_step() -> None:
+    thinking = (
+        ModelCall(role="orchestrator", model="m", text="B", reasoning="It is four."),
+        ModelCall(role="orchestrator", model="m", text="C", reasoning=" "),
+    )
+    cell = make_trajectory("q1", answer_index=1, answer_text="B", events=thinking)
+
+    found: Any = atif_record(cell, ASKED, make_arm("base"), session_id="s1")
+
+    check_document(found)
+    assert (found["steps"][1]["message"], found["steps"][1]["reasoning_content"]) == (
+        "B", "It is four.",
+    )  # fmt: skip
+    assert "reasoning_content" not in found["steps"][2]
+
+
 def test_what_nobody_reported_is_null() -> None:
     silent = (ModelCall(role="orchestrator", model="m", text="B"),)
     cell = make_trajectory("q1", answer_index=1, answer_text="B", events=silent)

@@ -153,12 +153,14 @@ async def test_judgements_are_read_back_as_they_were_written(tmp_path: Path) -> 
     assert read_fixed_path_judgements(tmp_path) == {item.key: item for item in found}
 
 
-async def test_parts_that_contradict_or_are_none_are_refused(tmp_path: Path) -> None:
+async def test_the_first_judgement_counts_and_a_part_that_is_none_is_refused(
+    tmp_path: Path,
+) -> None:
     _, (found,), _ = await judged(request(), steps=[json.dumps(reply())])
     write_fixed_path_judgements(tmp_path, [found])
-    write_fixed_path_judgements(tmp_path, [replace(found, scores=reply(0, 0, 0, 0)["scores"])])
-    with pytest.raises(InvalidResults, match="'q1' was judged twice by"):
-        read_fixed_path_judgements(tmp_path)
+    later = replace(found, scores=reply(0, 0, 0, 0)["scores"], created="2999-01-01T00:00:00+00:00")
+    write_fixed_path_judgements(tmp_path, [later])
+    assert dict(read_fixed_path_judgements(tmp_path)) == {found.key: found}
 
     (tmp_path / "fixed-path-0.parquet").write_bytes(b"no")
     with pytest.raises(InvalidResults, match="not readable as judgements by a fixed path"):

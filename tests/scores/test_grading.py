@@ -261,6 +261,7 @@ def test_the_published_rule_has_choices_and_exact_matches_judged_too() -> None:
         ("mcq", "  green, I think "),
         ("mcq", "A. red"),
         ("open", "a cat"),
+        ("mcq", "red or green"),
     }
 
 
@@ -280,6 +281,21 @@ def test_of_a_choice_the_judge_sees_the_words_it_commits_itself_to(text: str, sh
     (request,) = Grader(scored_by(answers="published"), {}).pending([cell])
 
     assert request.answer == shown
+
+
+def test_the_published_rule_has_replies_judged_in_which_the_agents_reader_found_nothing() -> None:
+    cell = make_trajectory("mcq", run_status="unparsed", answer_text="Green, as seen at 0:12.")
+    judgements = labelled("Green, as seen at 0:12.", "correct", question=MCQ)
+    waiting = Grader(scored_by(answers="published"), {})
+
+    assert waiting.graded("mcq", cell) == Graded(
+        status="not_judged", accuracy=None, answer_source="judged"
+    )
+    assert Grader(scored_by(answers="published"), judgements).graded("mcq", cell) == Graded(
+        status="scored", accuracy=1.0, answer_source="judged"
+    )
+    silent = make_trajectory("mcq", run_status="unparsed", answer_text=" ")
+    assert waiting.graded("mcq", silent) == Graded(status="scored", accuracy=0.0)
 
 
 def test_an_open_answer_without_text_is_for_the_judge_too() -> None:
@@ -336,8 +352,10 @@ def test_a_reply_in_which_the_extractor_found_no_choice_is_wrong_and_has_no_opti
 def test_until_the_extractor_has_read_it_an_ambiguous_reply_has_no_score() -> None:
     key = ExtractRequest(question=MCQ, text=VAGUE).key("openai/extractor")
 
-    assert graded_vague({}) == Graded(status="not_judged", accuracy=None)
-    assert graded_vague({}, failed=[key]) == Graded(status="judge_error", accuracy=None)
+    assert graded_vague({}) == Graded(status="not_judged", accuracy=None, answer_source="extracted")
+    assert graded_vague({}, failed=[key]) == Graded(
+        status="judge_error", accuracy=None, answer_source="extracted"
+    )
 
 
 def test_an_unparsed_reply_that_a_rule_reads_needs_no_extractor() -> None:

@@ -130,8 +130,9 @@ def test_each_hostile_text_stands_on_its_own_lines_in_a_result_or_an_answer() ->
     places = {probe.what.rsplit(" put into ", 1)[1] for probe in found.probes}
     assert places == {"the final answer", "the result of call 1"}
     for probe in found.probes:
-        # a heading of a step is defused where the trajectory is rendered
-        text = ATTACKS[probe.subject](probe.request.question).replace("[step 999]", "(step 999)")
+        # where the trajectory is rendered a heading of a step is defused, and what nobody sees goes
+        written = ATTACKS[probe.subject](probe.request.question)
+        text = written.replace("[step 999]", "(step 999)").replace("\u200b", "")
         assert f"\n{text}" in probe.request.trajectory.text
         assert probe.partner is not None
         clean = probe.partner.trajectory.text.splitlines()

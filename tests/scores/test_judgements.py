@@ -92,15 +92,35 @@ def test_a_part_from_before_repeats_is_read_as_the_first_of_them(tmp_path: Path)
     assert {name: one.repeat for name, one in found.items()} == {"old": 0, "new": 1}
 
 
-def test_contradicting_labels_of_one_answer_are_refused(tmp_path: Path) -> None:
-    write_judgements(tmp_path, [judgement("k1", "correct"), judgement("k2", "correct")])
-    write_judgements(tmp_path, [judgement("k1", "incorrect"), judgement("k2", "incorrect")])
+def test_of_two_labels_of_one_answer_the_first_counts_wherever_it_lies(tmp_path: Path) -> None:
+    first = replace(judgement("k", "incorrect"), created="2026-01-01T00:00:00+00:00")
+    later = replace(judgement("k", "correct"), created="2026-01-02T00:00:00+00:00")
+    for name, order in (("a", [first, later]), ("b", [later, first])):
+        for item in order:
+            write_judgements(tmp_path / name, [item])
 
-    with pytest.raises(InvalidResults, match="'a red door' to 'q1' has two labels of one") as told:
-        read_judgements(tmp_path)
+    assert {read_judgements(tmp_path / name)["k"].label for name in ("a", "b")} == {"incorrect"}
 
-    assert str(told.value).count("has two labels") == 2
-    assert all(str(path) in str(told.value) for path in tmp_path.iterdir())
+
+def test_of_labels_of_the_same_second_it_does_not_matter_who_reads(tmp_path: Path) -> None:
+    for name, labels in (("a", ("correct", "incorrect")), ("b", ("incorrect", "correct"))):
+        for label in labels:
+            write_judgements(tmp_path / name, [judgement("k", label)])
+
+    assert len({read_judgements(tmp_path / name)["k"].label for name in ("a", "b")}) == 1
+
+
+def test_half_a_character_in_a_reason_loses_no_label(tmp_path: Path) -> None:
+    write_judgements(tmp_path, [replace(judgement("k", "correct"), reason="\ud83d")])
+
+    assert read_judgements(tmp_path)["k"].reason == "?"
+
+
+def test_a_folder_whose_name_looks_like_a_pattern_is_read(tmp_path: Path) -> None:
+    for name in ("st[1]", "a*b"):
+        write_judgements(tmp_path / name, [judgement("k", "correct")])
+
+        assert read_judgements(tmp_path / name)["k"].label == "correct"
 
 
 def test_two_studies_that_judged_the_same_answer_alike_share_a_folder(tmp_path: Path) -> None:

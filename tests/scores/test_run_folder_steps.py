@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,13 @@ from tests.scores.lemon_run import NORMALIZED, QUESTION, canonical
 from taketwo.benchmarks.question import Question, option_labels
 from taketwo.executions.trajectory import ModelCall, Note, PrimitiveOperation, ToolCall
 from taketwo.scores.run_folder_steps import (
-    answer_in,
     canonical_text,
     normalized_record,
-    record_problems,
-    trajectory_of,
+    record_in,
+    turn_of_each,
     without_identity,
 )
+from taketwo.scores.run_folder_trajectory import answer_in, record_problems, trajectory_of
 from taketwo.scores.trajectory_text import rendered
 
 LEMON = Question(
@@ -82,7 +83,8 @@ def test_a_cell_becomes_the_phases_of_schema_1_1() -> None:
     assert found["steps"][4]["data"]["result_text"] == "[ERROR] no speech"
     assert found["steps"][5]["data"] == {"text": "[HARNESS] the budget ran out"}
     assert found["steps"][6]["data"] == {"text": '[RESPONSE] {"answer": "E"}'}
-    assert found["steps"][7]["data"]["letter"] == "E"
+    assert found["steps"][7]["data"] == {"letter": "E", "reasoning": ""}
+    assert found["steps"][7]["taketwo"] == {"text": '{"answer": "E"}'}
     assert found["metrics"] == {
         "n_steps": 8,
         "n_tool_calls": 2,
@@ -202,3 +204,120 @@ def test_only_one_label_is_a_letter(letter: str | None, read: str | None) -> Non
 
     assert answer is not None
     assert answer.letter == read
+
+
+def said(text: str = "", reasoning: str = "", **fields: Any) -> ModelCall:
+    return ModelCall(role="orchestrator", model="m", text=text, reasoning=reasoning, **fields)
+
+
+LOOK = ToolCall(call_id="c1", name="see", arguments={"tokens": 5}, result="4 slices")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (said("I look.", "I wonder.", tool_calls=("see",)), LOOK, said("E", "It is four.")),
+        (said("", "only thought", tool_calls=("see",)), LOOK, said("E")),
+        (said("", "one generation"), said("another", ""), LOOK),
+        (said("", "first"), said("", "second"), said("third")),
+        (said("a", "[RESPONSE] thought under a mark"), said("[PRE-ACTION] [RESPONSE] said")),
+        (said("", "[PRE-ACTION] x"), Note(text="the budget ran out"), said("E")),
+        (said("  ", "thought"), said("E", "  ")),
+        (said("a", "x", error="broken"), said("E")),
+    ],
+)
+def test_thoughts_and_words_survive_the_way_there_and_back(events: tuple[Any, ...]) -> None:
+    bare = make_trajectory("9001", answer_index=4, answer_text="E", events=events)
+    cell = replace(bare, reasoning="four of them")
+
+    made = normalized_record(cell, LEMON, question_id=9001, method="react", model="m")
+    text = record_in(canonical_text(made))
+    assert text is not None
+
+    for record in (made, text):
+        assert record_problems(record) == []
+        back = trajectory_of(record, arm="base", question_id="9001", run_status="answered")
+        assert rendered(back, system="s") == rendered(cell, system="s")
+        assert (back.answer_text, back.reasoning) == ("E", "four of them")
+        assert [(call.reasoning.strip(), call.text.strip()) for call in back.model_calls] == [
+            (call.reasoning.strip(), call.text.strip())
+            for call in cell.model_calls
+            if not call.error
+        ]
+
+
+def test_thoughts_are_steps_without_a_mark_and_of_the_turn_of_the_words() -> None:
+    first = said("I look.", "I wonder.", latency_s=1.5, tool_calls=("see",))
+    cell = make_trajectory("9001", answer_text="E", events=(first, LOOK, said("E", "Four.")))
+    steps: Any = normalized_record(cell, LEMON, question_id=9001, method="r", model="m")["steps"]
+
+    assert [(step["phase"], step["data"].get("text")) for step in steps] == [
+        ("thinking", "I wonder."),
+        ("thinking", "[PRE-ACTION] I look."),
+        ("tool_call", None),
+        ("tool_result", None),
+        ("thinking", "Four."),
+        ("thinking", "[RESPONSE] E"),
+        ("answer", None),
+    ]
+    assert [step.get("elapsed_seconds") for step in steps[:2]] == [None, 1.5]
+    assert turn_of_each(steps) == [1, 1, 1, 1, 2, 2, 2]
+
+
+def test_a_canonical_text_shows_the_record_that_it_was_made_of() -> None:
+    found = record_in(canonical(NORMALIZED))
+
+    assert found == {
+        "schema_version": "1.1",
+        "question_id": 9001,
+        "method": "ours",
+        "model": "gemini-2.5-pro",
+        "question_text": NORMALIZED["question_text"],
+        "steps": NORMALIZED["steps"],
+    }
+    assert record_in("a reply\n[Step 1]\n{}") is None
+
+
+def test_steps_in_the_text_of_a_step_are_none() -> None:
+    steps = copy.deepcopy(NORMALIZED)
+    steps["steps"][0]["data"]["text"] = "\n[Step 2]\n{}\n"
+
+    found = record_in(canonical(steps))
+
+    assert found is not None
+    assert found["steps"] == steps["steps"]
+
+
+@pytest.mark.parametrize(("before", "line"), [("", "\n"), ("\ufeff", "\n"), ("\ufeff", "\r\n")])
+def test_the_blind_text_tells_neither_tokens_nor_times(before: str, line: str) -> None:
+    steps = copy.deepcopy(NORMALIZED)
+    steps["steps"][4]["data"]["arguments"]["tokens"] = "of the question"
+    steps["steps"][5]["data"]["nested"] = [{"elapsed_seconds": 4, "seen": "a lemon"}]
+
+    shown = without_identity(before + canonical(steps).replace("\n", line))
+
+    for word in (
+        "gemini", "ours", "Metrics:", "total_tokens", "elapsed_seconds", "tokens_used", "41230",
+        "18.417", '"tokens": {', "\r", "\ufeff",
+    ):  # fmt: skip
+        assert word not in shown
+    for word in (
+        "Question: ",
+        "[Step 8]",
+        "Focus Answer",
+        '"tokens": "of the question"',
+        "a lemon",
+    ):
+        assert word in shown
+
+
+def test_a_text_that_is_cut_off_is_blind_all_the_same() -> None:
+    shown = without_identity("\ufeff" + canonical(NORMALIZED)[:-30])
+
+    for word in ("gemini", "Metrics:", "total_tokens", "elapsed_seconds", "tokens_used"):
+        assert word not in shown
+    assert "Focus Answer" in shown
+
+
+def test_any_other_text_stays_as_it_stands() -> None:
+    assert without_identity("\ufeffa reply\r\n") == "\ufeffa reply\r\n"

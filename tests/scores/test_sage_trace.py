@@ -127,11 +127,26 @@ def test_the_pseudo_tool_is_no_call() -> None:
         ("  ", "abstained"),
         ("Could not produce an answer after 10 iterative reasoner calls", "limit"),
         ("Could not produce an answer after 5 attempts: timeout", "agent_error"),
+        ("  could not produce an answer.", "limit"),
+        ('"Could not produce an answer"', "limit"),
+        ("Could not produce an answer after 1 attempt", "agent_error"),
+        ("Could not produce a supported answer after requesting unavailable tool(s): x", "limit"),
+        ("She could not produce an answer, so she left", "answered"),
+        ("Could not produce an answer key because the printer broke", "answered"),
+        ("Could not produce an answer after the teacher asked", "answered"),
+        ("It failed: could not produce an answer after 5 attempts", "answered"),
         (["a", "b"], "answered"),
     ],
 )
 def test_an_ending_is_no_wrong_answer(answer: object, status: str) -> None:
     assert ending_of(answer, {})[0] == status
+
+
+def test_what_the_judge_of_the_file_found_right_is_an_answer() -> None:
+    said = "Could not produce an answer."
+
+    assert ending_of(said, {}, is_correct=True) == ("answered", None)
+    assert ending_of(said, {}, is_correct=False) == ("limit", said)
 
 
 def test_a_question_has_one_id_wherever_its_video_lay() -> None:

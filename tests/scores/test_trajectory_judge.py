@@ -203,17 +203,24 @@ async def test_judgements_are_read_back_as_they_were_written(tmp_path: Path) -> 
     assert read_trajectory_judgements(tmp_path) == {item.key: item for item in found}
 
 
-async def test_two_different_scores_of_one_trajectory_are_refused(tmp_path: Path) -> None:
+async def test_of_two_judgements_of_one_trajectory_the_first_counts(tmp_path: Path) -> None:
     _, found, _ = await judged(request(), steps=[json.dumps(reply())])
     worse = reply(milestone_coverage=labels(*["missing"] * 4))
     _, other, _ = await judged(request(), steps=[json.dumps(worse)])
     write_trajectory_judgements(tmp_path, found)
     write_trajectory_judgements(
-        tmp_path, [type(item)(**{**vars(item), "key": found[0].key}) for item in other]
+        tmp_path,
+        [
+            type(item)(**{
+                **vars(item),
+                "key": found[0].key,
+                "created": "2999-01-01T00:00:00+00:00",
+            })
+            for item in other
+        ],
     )
 
-    with pytest.raises(InvalidResults, match="one trajectory on 'q1' was judged twice"):
-        read_trajectory_judgements(tmp_path)
+    assert dict(read_trajectory_judgements(tmp_path)) == {found[0].key: found[0]}
 
 
 async def test_a_part_from_before_there_were_references_is_one_by_milestones(

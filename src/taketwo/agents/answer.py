@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ from taketwo.agents.commitments import Commitment, commitments, without_thoughts
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.tools.loggable import MAX_CHARACTERS
 
-__all__ = ["Answer", "AnswerStatus", "option_index", "parse_answer"]
+__all__ = ["FULL_WIDTH", "Answer", "AnswerStatus", "as_matched", "option_index", "parse_answer"]
 
 AnswerStatus = Literal["answered", "abstained", "unparsed", "limit"]
 
@@ -36,14 +37,47 @@ class Answer:
             raise ValueError(f"an answer with status {self.status!r} cannot carry an option")
 
 
+FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+"""Full-width characters with the ordinary ones that they stand for, as `str.translate` takes them."""
+
 _ABSTENTIONS = frozenset({"none", "null", "n/a", "abstain", "no answer"})
 _WRAPPING = " \t\r\n*_`'\"\u201c\u201d\u2018\u2019"
 _BOX = "\\boxed{"
 _MAX_READ = MAX_CHARACTERS // 2
+_MOST_MARKS = 30
+_ONE_LETTER = frozenset({"Lu", "Ll", "Nd", "So"})
 _LED_IN = re.compile(r"^(?:option|choice|answer|label)\s*:?\s*", re.IGNORECASE)
 _LABELLED = re.compile(
     r"^[(\[]?\s*(?P<label>[A-Za-z]|\d{1,4})\s*[)\].:,\u2013\u2014-]+\s*(?P<rest>.*)$", re.DOTALL
 )
+
+
+def as_matched(text: str) -> str:
+    """Return a text as it is compared: what nobody sees cannot tell two texts apart.
+
+    Characters of the category Cf (zero-width spaces, direction marks, soft hyphens) are left out, a
+    tab and every Unicode space is a space, and the rest is composed (NFC). For matching only: some
+    scripts and pictures need what is left out here.
+    """
+    if text.isascii() and "\t" not in text:
+        return text
+    kinds = {sign: unicodedata.category(sign) for sign in set(text)}
+    table = {
+        ord(sign): "" if kind == "Cf" else " "
+        for sign, kind in kinds.items()
+        if kind in {"Cf", "Zs"}
+    }
+    plain = text.translate(table | {0x09: " "})
+    # A few signs of Tibetan are no marks themselves and fall into marks alone.
+    marks = "".join(
+        sign for sign in kinds if unicodedata.combining(unicodedata.normalize("NFD", sign)[0])
+    )
+    if marks:
+        # Normalising sorts the marks on one letter, by the square of their number: as Unicode's
+        # "stream-safe" form (UAX 15) does, a joiner keeps a run of them short.
+        run = re.compile(f"([{re.escape(marks)}]{{{_MOST_MARKS}}})")
+        plain = run.sub("\\1\u034f", plain)
+    return unicodedata.normalize("NFC", plain)
 
 
 def parse_answer(text: str, question: VisibleQuestion) -> Answer:
@@ -55,7 +89,9 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     option, by its label (any number of options, letters or numbers) or by its whole text; the label
     goes before the text where both fit. `null` and `none` abstain. Whatever names no option, or
     more than one, is `unparsed`. So is an object whose answer stands twice with different values, or
-    one nested more than 64 deep.
+    one nested more than 64 deep. Spaces, characters that nobody sees and the way that accents are
+    composed make no difference (`as_matched`), nor does a label in full width; what is kept of the
+    reply is as it was written.
 
     Parameters
     ----------
@@ -74,19 +110,17 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     >>> parse_answer("I cannot determine the answer.", asked).status
     'unparsed'
     """
-    said = without_thoughts(text[-_MAX_READ:])
-    found = commitments(said)
-    if not found:
-        found = (Commitment(start=0, value=said),) if question.options else ()
-        alone = True
-    else:
-        alone = False
-    if not found:
-        return Answer(status="unparsed", text=text)
-    last = found[-1]
-    reasoning = last.reasoning if last.reasoning is not None else said[: last.start].strip()
+    read = text[-_MAX_READ:]
+    plain, said = without_thoughts(as_matched(read)), without_thoughts(read)
+    found = commitments(plain)
+    alone = not found
     if alone:
-        reasoning = ""
+        if not question.options:
+            return Answer(status="unparsed", text=text)
+        whole = said if as_matched(said) == plain else plain
+        last, reasoning = Commitment(start=0, value=whole), ""
+    else:
+        last, reasoning = _as_written(found[-1], plain, said)
     if not last.is_readable:
         return Answer(status="unparsed", text=text, reasoning=reasoning)
     if not question.options:
@@ -94,8 +128,28 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     index = None if last.value is None else option_index(last.value, question, is_alone=alone)
     if index is not None:
         return Answer(status="answered", text=text, option_index=index, reasoning=reasoning)
-    is_none = last.value is None or _bare(last.value).casefold() in _ABSTENTIONS
+    is_none = last.value is None or _bare(as_matched(last.value)).casefold() in _ABSTENTIONS
     return Answer(status="abstained" if is_none else "unparsed", text=text, reasoning=reasoning)
+
+
+def _as_written(last: Commitment, plain: str, said: str) -> tuple[Commitment, str]:
+    """Return the commitment that was found in `plain` as it stands in `said`, and what was argued.
+
+    Where `said` shows another commitment last, because a mark that nobody sees stands in the words
+    that lead in the answer, it is returned as it was found.
+    """
+    source = plain
+    if said != plain:
+        written = next(reversed(commitments(said)), None)
+        if written is not None and _matched(written.value) == _matched(last.value):
+            last, source = written, said
+    if last.reasoning is not None:
+        return last, last.reasoning
+    return last, source[: last.start].strip()
+
+
+def _matched(value: str | None) -> str | None:
+    return None if value is None else as_matched(value)
 
 
 def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = False) -> int | None:
@@ -104,18 +158,21 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
     A label may be followed by words, which must not name another option; where `is_alone`, they
     must be the option's own text, because any text may begin like a label.
     """
-    bare = _bare(value)
+    bare = _bare(as_matched(value))
     by_label = _label_index(bare, question.labels)
     if by_label is not None:
         return by_label
-    by_text = _text_indices(bare, question.options)
+    by_text = _text_indices(bare, question.options, _bare(value))
     if by_text:
         return by_text[0] if len(by_text) == 1 else None
-    match = _LABELLED.match(bare)
+    match = _LABELLED.match(bare.translate(FULL_WIDTH))
     index = None if match is None else _label_index(match["label"], question.labels)
     if match is None or index is None:
         return None
-    named = _text_indices(_bare(match["rest"]), question.options)
+    # What follows the label may name an option, in whatever width either is written.
+    written = _LABELLED.match(_bare(value).translate(FULL_WIDTH))
+    options = tuple(option.translate(FULL_WIDTH) for option in question.options)
+    named = _text_indices(_bare(match["rest"]), options, _bare((written or match)["rest"]))
     if named or is_alone:
         return index if named == [index] else None
     return None if _other_labels(match["rest"], question.labels) - {index} else index
@@ -123,14 +180,17 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
 
 def _other_labels(text: str, labels: tuple[str, ...]) -> set[int]:
     """Return the options whose labels stand alone in `text`; the words `A` and `I` are none."""
-    words = re.findall(r"(?:^|(?<=[\s,/&(]))([A-Z]|\d{1,4})(?=$|[\s,/&).])(?! [a-z])", text)
+    words = re.findall(
+        r"(?:^|(?<=[\s,\u3001/&(]))([A-Z]|\d{1,4})(?=$|[\s,\u3001/&).])(?! [a-z])", text
+    )
     return {labels.index(word) for word in set(words).intersection(labels)}
 
 
 def _bare(value: str) -> str:
-    text = _unboxed(value).strip(_WRAPPING)
-    text = _LED_IN.sub("", text).strip(_WRAPPING)
-    return text.rstrip(".").strip(_WRAPPING) or text
+    """Return what is said without what wraps it or leads in; what is all wrapping is left as it is."""
+    inner = _unboxed(value).strip(_WRAPPING)
+    inner = _LED_IN.sub("", inner).strip(_WRAPPING)
+    return inner.rstrip(".").strip(_WRAPPING) or inner or value.strip()
 
 
 def _unboxed(value: str) -> str:
@@ -148,24 +208,36 @@ def _unboxed(value: str) -> str:
 
 
 def _label_index(text: str, labels: tuple[str, ...]) -> int | None:
-    label = text.strip("()[] \t.:").upper()
+    label = text.strip("()[] \t.:\uff08\uff09\uff3b\uff3d\uff0e\uff1a").upper()
+    if len(label) == 1 and unicodedata.category(label) in _ONE_LETTER:
+        # Full-width, bold or circled; superscripts and Roman numerals are no letters.
+        label = unicodedata.normalize("NFKC", label).upper()
     return labels.index(label) if label in labels else None
 
 
-def _text_indices(text: str, options: tuple[str, ...]) -> list[int]:
-    sought = _folded(text)
-    return [index for index, option in enumerate(options) if _folded(option) == sought]
+def _text_indices(text: str, options: tuple[str, ...], written: str) -> list[int]:
+    """Return the options whose text is `text`; of several, those that are as `written` as well."""
+    sought = _folded(as_matched(text))
+    if not sought:
+        return []
+    found = [at for at, option in enumerate(options) if _folded(as_matched(option)) == sought]
+    if len(found) > 1:
+        exact = [at for at in found if _folded(options[at]) == _folded(written)]
+        return exact or found
+    return found
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split()).strip(_WRAPPING).rstrip(".").casefold()
+    joined = " ".join(text.split())
+    return (joined.strip(_WRAPPING).rstrip(".") or joined).casefold()
 
 
 def _open_answer(value: str | None, text: str, reasoning: str) -> Answer:
     stripped = "" if value is None else _plain(value)
-    if value is None or stripped.casefold() in _ABSTENTIONS:
+    matched = _plain(as_matched(stripped))
+    if value is None or matched.casefold() in _ABSTENTIONS:
         return Answer(status="abstained", text=text, reasoning=reasoning)
-    if not stripped:
+    if not matched:
         return Answer(status="unparsed", text=text, reasoning=reasoning)
     return Answer(status="answered", text=stripped, reasoning=reasoning)
 

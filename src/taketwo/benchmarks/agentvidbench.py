@@ -164,21 +164,15 @@ def agentvidbench(path: Path, *, videos: Path | None = None, transcripts: bool =
     rows = _file(path / "questions.jsonl")
     problems = RowProblems(f"AgentVidBench {str(path)!r}")
     films = _videos(path / "videos.jsonl", problems)
-    found: list[Question] = []
-    places: dict[str, str] = {}
-    for row in rows:
-        try:
-            question = _question(row, path.resolve(), videos, films, with_speech=transcripts)
-        except InvalidQuestion as error:
-            problems.add(row.place, str(error))
-            continue
-        earlier = places.setdefault(question.question_id, row.place)
-        if earlier != row.place:
-            problems.add(
-                row.place, f"question_id {question.question_id} is used at {earlier} already"
-            )
-        found.append(question)
-    problems.raise_if_any(len(rows) + len(films))
+    found = problems.read(
+        rows,
+        lambda row: _question(row, path.resolve(), videos, films, with_speech=transcripts),
+        identity=lambda question: question.question_id,
+        repeated=lambda question, earlier: (
+            f"question_id {question.question_id} is used at {earlier} already"
+        ),
+    )
+    problems.raise_if_any()
     version = sha256_of([question.content_sha256 for question in found])[:12]
     return Benchmark(name="agentvidbench", version=version, questions=tuple(found))
 
@@ -193,19 +187,22 @@ def _file(path: Path) -> list[PublishedRow]:
 
 def _videos(path: Path, problems: RowProblems) -> dict[str, _VideoRow]:
     """Return what is known of the videos by file name; the file may be missing."""
-    found: dict[str, _VideoRow] = {}
-    for row in read_published(path) if path.is_file() else []:
-        if row.problem is not None:
-            problems.add(row.place, row.problem)
-            continue
-        try:
-            film = _VideoRow.model_validate(row.values)
-        except ValidationError as error:
-            problems.add(row.place, field_problems(error, row.values))
-            continue
-        if found.setdefault(film.file_name, film) is not film:
-            problems.add(row.place, f"file_name {film.file_name!r} is there twice")
-    return found
+    found = problems.read(
+        read_published(path) if path.is_file() else [],
+        _film,
+        identity=lambda film: film.file_name,
+        repeated=lambda film, earlier: (
+            f"file_name {film.file_name!r} is there twice, at {earlier} already"
+        ),
+    )
+    return {film.file_name: film for film in reversed(found)}
+
+
+def _film(row: PublishedRow) -> _VideoRow:
+    try:
+        return _VideoRow.model_validate(row.values)
+    except ValidationError as error:
+        raise InvalidQuestion(field_problems(error, row.values)) from error
 
 
 def _question(
@@ -216,8 +213,6 @@ def _question(
     *,
     with_speech: bool,
 ) -> Question:
-    if row.problem is not None:
-        raise InvalidQuestion(row.problem)
     try:
         fields = _Row.model_validate(row.values, strict=True)
     except ValidationError as error:

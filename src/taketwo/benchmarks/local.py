@@ -113,24 +113,16 @@ def local(
         line. A video that does not exist is no error here: its questions count as not available.
     """
     root = (videos or questions.parent).resolve()
-    good: list[Question] = []
     problems = RowProblems(f"question file {str(questions)!r}")
-    lines: dict[str, int] = {}
-    rows = read_rows(questions)
-    for row in rows:
-        try:
-            question = _question(row, root, allow_absolute=allow_absolute)
-        except InvalidQuestion as error:
-            problems.add(f"line {row.line}", str(error))
-            continue
-        first = lines.setdefault(question.question_id, row.line)
-        if first != row.line:
-            problems.add(
-                f"line {row.line}",
-                f"the id {question.question_id!r} is used on line {first} already",
-            )
-        good.append(question)
-    problems.raise_if_any(len(rows))
+    good = problems.read(
+        read_rows(questions),
+        lambda row: _question(row, root, allow_absolute=allow_absolute),
+        identity=lambda question: question.question_id,
+        repeated=lambda question, earlier: (
+            f"the id {question.question_id!r} is used on {earlier} already"
+        ),
+    )
+    problems.raise_if_any()
     if not good:
         raise InvalidQuestion(f"question file {str(questions)!r} has no questions")
     version = sha256_of([question.content_sha256 for question in good])[:12]
@@ -138,8 +130,6 @@ def local(
 
 
 def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
-    if row.problem is not None:
-        raise InvalidQuestion(row.problem)
     try:
         fields = _Fields.model_validate(row.values)
     except ValidationError as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -25,11 +26,20 @@ _LISTS = ("skills", "capabilities", "accepted_answers")
 
 @dataclass(frozen=True)
 class LocalRow:
-    """A row as it was read; `problem` says why it could not be, and `values` is then empty."""
+    """A row as it was read; `problem` says why it could not be, and `values` is then empty.
+
+    `number` is its place among the rows, from 1, where another one begins on the same line.
+    """
 
     line: int
     values: dict[str, object]
     problem: str | None = None
+    number: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Return where the row stands in its file, in words that fit no other row."""
+        return f"line {self.line}" + ("" if self.number is None else f", row {self.number}")
 
 
 def read_rows(path: Path) -> list[LocalRow]:
@@ -59,13 +69,22 @@ def read_rows(path: Path) -> list[LocalRow]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidQuestion(f"question file {str(path)!r} cannot be read: {error}") from error
     try:
-        return list(reader(text))
+        return _told_apart(list(reader(text)))
     except _BrokenFile as error:
         raise InvalidQuestion(f"question file {str(path)!r}, {error}") from error
 
 
 class _BrokenFile(Exception):
     """The file as a whole cannot be read; the text begins with the line."""
+
+
+def _told_apart(rows: Sequence[LocalRow]) -> list[LocalRow]:
+    """Return the rows, numbered where they share a line, as all of a list on one line do."""
+    on_line = Counter(row.line for row in rows)
+    return [
+        replace(row, number=number) if on_line[row.line] > 1 else row
+        for number, row in enumerate(rows, start=1)
+    ]
 
 
 def _row(line: int, value: object) -> LocalRow:
@@ -92,7 +111,7 @@ def _json(text: str) -> Iterator[LocalRow]:
     if opening is None:
         raise _BrokenFile('line 1: expected a list of questions or {"questions": [...]}')
     at = opening.end()
-    while True:
+    for number in itertools.count(1):
         at = cast("re.Match[str]", blank.match(text, at)).end()
         line = text.count("\n", 0, at) + 1
         if text[at : at + 1] == "]":
@@ -108,7 +127,9 @@ def _json(text: str) -> Iterator[LocalRow]:
             at += 1
         elif text[at : at + 1] != "]":
             line = text.count("\n", 0, at) + 1
-            raise _BrokenFile(f"line {line}: expected ',' or ']' after a question")
+            raise _BrokenFile(
+                f"line {line}: expected ',' or ']' after a question, row {number} of the list"
+            )
 
 
 def _require_end(text: str, at: int, *, is_inside: bool) -> None:

@@ -110,26 +110,20 @@ def minerva(path: Path, *, videos: Path | None = None) -> Benchmark:
     rows = read_published(file)
     root = (videos or (path if path.is_dir() else path.parent) / "videos").resolve()
     problems = RowProblems(f"MINERVA {str(path)!r}")
-    found: list[Question] = []
-    places: dict[str, str] = {}
-    for row in rows:
-        try:
-            question = _question(row, root)
-        except InvalidQuestion as error:
-            problems.add(row.place, str(error))
-            continue
-        earlier = places.setdefault(question.question_id, row.place)
-        if earlier != row.place:
-            problems.add(row.place, f"key {question.question_id!r} is used at {earlier} already")
-        found.append(question)
-    problems.raise_if_any(len(rows))
+    found = problems.read(
+        rows,
+        lambda row: _question(row, root),
+        identity=lambda question: question.question_id,
+        repeated=lambda question, earlier: (
+            f"key {question.question_id!r} is used at {earlier} already"
+        ),
+    )
+    problems.raise_if_any()
     version = sha256_of([question.content_sha256 for question in found])[:12]
     return Benchmark(name="minerva", version=version, questions=tuple(found))
 
 
 def _question(row: PublishedRow, root: Path) -> Question:
-    if row.problem is not None:
-        raise InvalidQuestion(row.problem)
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:

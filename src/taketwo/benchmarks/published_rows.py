@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import polars as pl
 from pydantic import ValidationError
@@ -20,30 +21,81 @@ _ENDINGS = (".parquet", ".arrow", ".jsonl")
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row with the file and the line (or row number) that it stands on; `problem` as in `LocalRow`."""
+    """A row with its file and where it stands there (line or number); `problem` as in `LocalRow`."""
 
     place: str
     values: dict[str, object]
     problem: str | None = None
 
 
+class _Row(Protocol):
+    """A row with a place that no other row has."""
+
+    @property
+    def place(self) -> str: ...
+    @property
+    def problem(self) -> str | None: ...
+
+
+_RowT = TypeVar("_RowT", bound=_Row)
+_ReadT = TypeVar("_ReadT")
+
+
 class RowProblems:
-    """What is wrong with the rows of a data set, collected so that all of it is told at once."""
+    """What is wrong with the rows of a data set, collected so that all of it is told at once.
+
+    Whatever is read goes through it, so that the rows it counts are those of all files.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._problems: list[str] = []
-        self._rows: set[str] = set()
+        self._bad: set[str] = set()
+        self._read = 0
 
-    def __len__(self) -> int:
-        return len(self._problems)
+    def read(
+        self,
+        rows: Sequence[_RowT],
+        reader: Callable[[_RowT], _ReadT],
+        *,
+        identity: Callable[[_ReadT], str],
+        repeated: Callable[[_ReadT, str], str],
+    ) -> list[_ReadT]:
+        """Return what `reader` makes of the rows; those that it refuses are noted and left out.
 
-    def add(self, place: str, problem: str) -> None:
-        """Note a problem of the row at `place`."""
-        self._rows.add(place)
+        Parameters
+        ----------
+        rows
+            The rows of one file or folder.
+        reader
+            Reads a row, and raises `InvalidQuestion` where it cannot be used.
+        identity
+            What only one of the rows may have; a row that has it again is noted.
+        repeated
+            Says so, of what was read and the place of the row that has it already.
+        """
+        self._read += len(rows)
+        found: list[_ReadT] = []
+        places: dict[str, str] = {}
+        for row in rows:
+            try:
+                if row.problem is not None:
+                    raise InvalidQuestion(row.problem)
+                item = reader(row)
+            except InvalidQuestion as error:
+                self._add(row.place, str(error))
+                continue
+            earlier = places.setdefault(identity(item), row.place)
+            if earlier != row.place:
+                self._add(row.place, repeated(item, earlier))
+            found.append(item)
+        return found
+
+    def _add(self, place: str, problem: str) -> None:
+        self._bad.add(place)
         self._problems.append(f"{place}: {problem}")
 
-    def raise_if_any(self, rows: int) -> None:
+    def raise_if_any(self) -> None:
         """Raise with everything that was noted.
 
         Raises
@@ -56,7 +108,7 @@ class RowProblems:
         more = len(self._problems) - _LISTED
         listed = self._problems[:_LISTED] + ([f"and {more} more"] if more > 0 else [])
         raise InvalidQuestion(
-            f"{self._what}: {len(self._rows)} of {rows} rows cannot be used\n"
+            f"{self._what}: {len(self._bad)} of {self._read} rows cannot be used\n"
             + "\n".join(f"  {problem}" for problem in listed),
             problems=self._problems,
         )
@@ -118,7 +170,9 @@ def _rows(file: Path) -> list[PublishedRow]:
     if file.suffix.lower() in {".jsonl", ".json"}:
         return [_of_line(file, row) for row in read_rows(file)]
     try:
-        frame = pl.read_parquet(file) if file.suffix.lower() == ".parquet" else _arrow(file)
+        frame = (
+            pl.read_parquet(file, glob=False) if file.suffix.lower() == ".parquet" else _arrow(file)
+        )
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise InvalidQuestion(f"{str(file)!r} cannot be read: {error}") from error
     return [
@@ -135,4 +189,4 @@ def _arrow(file: Path) -> pl.DataFrame:
 
 
 def _of_line(file: Path, row: LocalRow) -> PublishedRow:
-    return PublishedRow(f"{file.name}, line {row.line}", row.values, row.problem)
+    return PublishedRow(f"{file.name}, {row.place}", row.values, row.problem)

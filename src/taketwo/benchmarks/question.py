@@ -28,6 +28,7 @@ QuestionFormat = Literal["mcq", "open"]
 Sweep = Literal["yes", "no", "unknown"]
 
 _HALF = re.compile(r"[\ud800-\udfff]")
+_MILESTONE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
@@ -188,8 +189,13 @@ class Question:
                 f"the factor {twice[0]!r} is given with one level and with several; rename one"
             )
         names = [step.milestone_id for step in self.milestones]
-        if len(set(names)) < len(names):
+        if len({name.casefold() for name in names}) < len(names):
             problems.append("two milestones have the same id; give each its own")
+        strange = [name for name in names if not _MILESTONE_ID.fullmatch(name)]
+        if strange:
+            problems.append(
+                f"the milestone id {strange[0]!r:.80} needs 1 to 64 characters out of A-Z a-z 0-9 . _ -"
+            )
         return problems + self._broken_texts()
 
     def _broken_texts(self) -> list[str]:

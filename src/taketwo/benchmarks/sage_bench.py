@@ -129,26 +129,18 @@ def sage_bench(
     rows = read_published(path)
     root = (videos or (path if path.is_dir() else path.parent) / "videos").resolve()
     problems = RowProblems(f"SAGE-Bench {str(path)!r}")
-    found: list[Question] = []
-    places: dict[str, str] = {}
-    for row in rows:
-        try:
-            question = _question(row, root, legacy_folder)
-        except InvalidQuestion as error:
-            problems.add(row.place, str(error))
-            continue
-        earlier = places.setdefault(question.question_id, row.place)
-        if earlier != row.place:
-            problems.add(row.place, f"asks the same of the same video as {earlier}; remove one")
-        found.append(question)
-    problems.raise_if_any(len(rows))
+    found = problems.read(
+        rows,
+        lambda row: _question(row, root, legacy_folder),
+        identity=lambda question: question.question_id,
+        repeated=lambda _, earlier: f"asks the same of the same video as {earlier}; remove one",
+    )
+    problems.raise_if_any()
     version = sha256_of([question.content_sha256 for question in found])[:12]
     return Benchmark(name="sage_bench", version=version, questions=tuple(found))
 
 
 def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Question:
-    if row.problem is not None:
-        raise InvalidQuestion(row.problem)
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:

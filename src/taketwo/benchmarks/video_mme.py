@@ -90,21 +90,15 @@ def video_mme(
     beside = path if path.is_dir() else path.parent
     root = (videos or _video_folder(beside)).resolve()
     problems = RowProblems(f"Video-MME {str(path)!r}")
-    found: list[Question] = []
-    places: dict[str, str] = {}
-    for row in rows:
-        try:
-            question = _question(row, root, subtitles)
-        except InvalidQuestion as error:
-            problems.add(row.place, str(error))
-            continue
-        earlier = places.setdefault(question.question_id, row.place)
-        if earlier != row.place:
-            problems.add(
-                row.place, f"question_id {question.question_id!r} is used at {earlier} already"
-            )
-        found.append(question)
-    problems.raise_if_any(len(rows))
+    found = problems.read(
+        rows,
+        lambda row: _question(row, root, subtitles),
+        identity=lambda question: question.question_id,
+        repeated=lambda question, earlier: (
+            f"question_id {question.question_id!r} is used at {earlier} already"
+        ),
+    )
+    problems.raise_if_any()
     if subset is not None:
         found = [question for question in found if question.attributes["duration"] == subset]
     version = sha256_of([question.content_sha256 for question in found])[:12]
@@ -121,8 +115,6 @@ def _video_folder(beside: Path) -> Path:
 
 
 def _question(row: PublishedRow, root: Path, subtitles: Path | None) -> Question:
-    if row.problem is not None:
-        raise InvalidQuestion(row.problem)
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:

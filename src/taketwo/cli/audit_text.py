@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from taketwo.cli.text_table import text_table
 from taketwo.scores.audit_findings import CHECKS, AuditFinding, JudgeAudit
 
@@ -14,7 +16,13 @@ def audit_lines(audit: JudgeAudit) -> list[str]:
     for check in CHECKS:
         found = [item for item in audit.findings if item.check == check]
         if found:
+            skipped = Counter(
+                case.what.removeprefix("not probed: ")
+                for case in audit.cases
+                if case.check == check and case.what.startswith("not probed: ")
+            )
             lines += ["", check, text_table(_HEADINGS, [_row(item) for item in found])]
+            lines += [f"  {count} not probed: {why}" for why, count in skipped.most_common(5)]
     if audit.not_done:
         lines += ["", "not done"]
         lines += [f"  {check}: {reason}" for check, reason in audit.not_done.items()]
@@ -24,7 +32,7 @@ def audit_lines(audit: JudgeAudit) -> list[str]:
     return lines
 
 
-_HEADINGS = ("of", "measure", "value", "95 % interval", "n", "published")
+_HEADINGS = ("of", "measure", "value", "95 % interval", "n", "published", "remark")
 
 
 def _row(item: AuditFinding) -> tuple[str, ...]:
@@ -33,7 +41,8 @@ def _row(item: AuditFinding) -> tuple[str, ...]:
         item.subject,
         item.measure,
         "-" if item.value is None else f"{item.value:.3f}",
-        f"[{item.low:.3f}, {item.high:.3f}]" if has_interval else item.reason or "",
+        f"[{item.low:.3f}, {item.high:.3f}]" if has_interval else "-",
         f"{item.n}",
         "" if item.published is None else f"{item.published:g}",
+        (item.reason or item.note)[:80],
     )

@@ -21,7 +21,8 @@ def check_text(found: BenchmarkCheck) -> str:
     """Return the account of a benchmark of which every row can be used."""
     benchmark = found.benchmark
     parts = [
-        f"Benchmark {benchmark.name} {benchmark.version}: every row can be used",
+        f"Benchmark {benchmark.name} {benchmark.version}: every row can be used"
+        + (f"\n  {found.unverified}" if found.unverified else ""),
         *([found.saturation] if found.saturation else []),
         _composition(found.composition),
     ]

@@ -24,7 +24,7 @@ COMMANDS: dict[str, str] = {
     "audit": "Say whether a claim survives, from results that other harnesses wrote.",
     "rating-form": "Draw trajectories that people rate, to see whether the judge rates alike.",
     "export": "Open the runs of a study in the viewers and scripts of others.",
-    "rejudge": "See what another judge makes of the trajectories of a finished run.",
+    "rejudge": "See what another judge makes of the trajectories or answers of a finished run.",
     "gate": "Let a pipeline fail where a claim did not survive.",
     "benchmark": "See what is in a benchmark, which videos are there, and draw a holdout.",
     "doctor": "Find out whether this machine can run studies, and what is missing.",

@@ -44,9 +44,7 @@ __all__ = ["command"]
 @click.option(
     "--design",
     type=click.Choice(sorted(DESIGNS)),
-    default="quick",
-    show_default=True,
-    help="How much an audit judges.",
+    help="How much an audit judges; quick, where it is not said.",
 )
 @click.option(
     "--audit-judge",
@@ -71,7 +69,7 @@ def command(
     trajectory_judges: tuple[str, ...],
     judgements: Path | None,
     audit: bool,
-    design: str,
+    design: str | None,
     audit_judges_: tuple[str, ...],
     ratings: tuple[Path, ...],
     as_json: bool,
@@ -87,7 +85,8 @@ def command(
 
     With --audit the judge of trajectories is measured: whether its scores separate right from wrong
     answers, agree with other judges, wordings and people, and withstand assertions, cut evidence,
-    other notations of time and injected orders. Writes judge-audit.json, which the report shows.
+    other notations of time and injected orders. Writes judge-audit-<design>.json, which the report
+    shows; ratings are kept, and later audits use them too.
 
     \b
     Exit status
@@ -100,11 +99,18 @@ def command(
       taketwo score studies/march.yaml
       taketwo score studies/march.yaml --audit --audit-judge openai/gpt-5
     """
+    for name, is_given in (
+        ("--audit-judge", bool(audit_judges_)),
+        ("--ratings", bool(ratings)),
+        ("--design", design is not None),
+    ):
+        if is_given and not audit:
+            raise click.UsageError(f"{name} is for an audit of the judges; add --audit")
     scored = score(
         study,
         judge=not no_judge,
         judges=judges,
-        trajectory_judges=(*trajectory_judges, *audit_judges_),
+        trajectory_judges=trajectory_judges,
         judgements=judgements,
         on_work=_tell,
     )
@@ -131,14 +137,20 @@ def command(
         }
         click.echo(json.dumps(record, indent=1))
     else:
+        if all(status == "not_run" for status in frame["run_status"]):
+            click.echo(
+                f"none of the {frame.height} planned cells has run; run the study with: taketwo run "
+                f"{study}"
+            )
+            return
         named = ", ".join(f"{name} {count}" for name, count in sorted(statuses.items()))
         click.echo(f"{frame.height} cells: {named}; {scored.judged} answers judged now")
-        for line in _trajectory_lines(frame, scored):
+        for line in [*_answer_lines(frame, scored), *_trajectory_lines(frame, scored)]:
             click.echo(line)
     if audit:
         found = audit_judges(
             study,
-            design=design,
+            design=design or "quick",
             judges=audit_judges_,
             ratings=ratings,
             judgements=judgements,
@@ -154,21 +166,33 @@ def _tell(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _trajectory_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
+def _answer_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
+    """Return what is to be known of the answers: both readings of ungradable ones, failures, what waits."""
     lines: list[str] = []
-    for cause, count in Counter(scored.failures).most_common(10):
-        lines.append(f"  judge failed on {count}: {cause}")
+    for (arm, execution), cells in frame.group_by("arm", "execution", maintain_order=True):
+        ungradable = cells.filter(pl.col("score_status") == "ungradable").height
+        if ungradable:
+            graded = cells.filter(pl.col("score_status") == "scored")["accuracy"]
+            right, known = int((graded == 1.0).sum()), graded.count()
+            without = f"{right / known:.1%}" if known else "undefined"
+            lines.append(
+                f"  {arm} K{execution}: {ungradable} answers that nobody can grade; accuracy {without} "
+                f"without them, {right / (known + ungradable):.1%} with them as wrong"
+            )
     if scored.pending:
         lines.append(f"  {scored.pending} answers still need the judge; run the same command again")
+    return lines
+
+
+def _trajectory_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
+    lines: list[str] = []
     judged = frame.filter(pl.col("trajectory_status") == "scored")
     errors = frame.filter(pl.col("trajectory_status") == "judge_error").height
     if judged.height or errors:
         failed = f", judge_error {errors}" if errors else ""
         lines.append(f"trajectories: scored {judged.height}{failed}")
     for item in scored.work:
-        if item.what in {"trajectories", "references"} or item.failures:
-            lines.append(f"  {item.judge}: {item.done} of {item.asked} {item.what} judged now")
+        lines.append(f"  {item.judge}: {item.done} of {item.asked} {item.what} judged now")
         for cause, count in Counter(item.failures).most_common(5):
-            if item.what in {"trajectories", "references"}:
-                lines.append(f"    failed on {count}: {cause}")
+            lines.append(f"    failed on {count}: {cause}")
     return lines

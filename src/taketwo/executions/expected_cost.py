@@ -50,6 +50,8 @@ class ExpectedCost:
     arms: tuple[ArmCost, ...]
     judged_most: int
     trajectories_most: int
+    answer_judges: tuple[str, ...]
+    trajectory_judges: tuple[str, ...]
     prices_date: str | None
     sensitivity: Sensitivity
     assumptions: Assumptions
@@ -77,6 +79,8 @@ class ExpectedCost:
             "usd_most": self.usd_most,
             "judged_most": self.judged_most,
             "trajectories_most": self.trajectories_most,
+            "answer_judges": list(self.answer_judges),
+            "trajectory_judges": list(self.trajectory_judges),
             "prices_date": self.prices_date,
             "arms": [arm.to_json() for arm in self.arms],
             "sensitivity": self.sensitivity.to_json(),
@@ -106,6 +110,15 @@ def expected_cost(plan: Plan, assumptions: Assumptions | None = None) -> Expecte
         arms=tuple(arm_cost(plan, arm, present, known) for arm in plan.arms),
         judged_most=_judged_most(plan, present),
         trajectories_most=_trajectories_most(plan, present),
+        answer_judges=()
+        if plan.judge is None
+        else (plan.judge.name, *(judge.name for judge in plan.scoring.judges)),
+        trajectory_judges=()
+        if plan.scoring.trajectories is None
+        else tuple(
+            judge.name
+            for judge in (plan.scoring.trajectories.judge, *plan.scoring.trajectories.judges)
+        ),
         prices_date=plan.prices_date,
         sensitivity=sensitivity(
             len(present), plan.executions, residual_sd=known.residual_sd, level=plan.rule.level
@@ -203,15 +216,18 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
     lines = [f"{cost.cells:,} cells with a video, over all executions", *_aligned(rows)]
     if cost.judged_most:
         lines.append(
-            f"judges of answers: at most {cost.judged_most:,} requests (equal answers are judged once)"
+            f"judges of answers ({', '.join(cost.answer_judges)}): at most {cost.judged_most:,} requests "
+            "(equal answers are judged once)"
         )
     if cost.trajectories_most:
         lines.append(
-            f"judges of trajectories: at most {cost.trajectories_most:,} requests, and up to two more "
-            "for each reply that breaks a rule"
+            f"judges of trajectories ({', '.join(cost.trajectory_judges)}): at most "
+            f"{cost.trajectories_most:,} requests, and up to two more for each reply that breaks a rule"
         )
     if cost.prices_date is not None:
         lines.append(f"prices as of {cost.prices_date}")
+    if cost.judged_most or cost.trajectories_most:
+        lines.append("what judges cost is in none of the dollars above")
     lines.append("~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded")
     outside = [arm.arm for arm in cost.arms if arm.calls is None]
     if outside:

@@ -26,6 +26,7 @@ from taketwo.executions.log_json import (
     plain_text,
     text,
     texts,
+    thinking,
     whole,
 )
 from taketwo.executions.log_reported import reported_event
@@ -213,6 +214,7 @@ class _Reading:
                 started_s=self._since_start(event),
                 input_text=self._new_input(event, role),
                 text=plain_text(message.get("content")),
+                reasoning=thinking(message.get("content")),
                 tool_calls=tuple(text(item, "function") or "" for item in calls),
                 error=failed,
             )

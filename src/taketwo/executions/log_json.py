@@ -24,6 +24,7 @@ __all__ = [
     "plain_text",
     "text",
     "texts",
+    "thinking",
     "whole",
 ]
 
@@ -143,6 +144,18 @@ def plain_text(content: object) -> str:
             if text(item, "text") is not None
         )
     return ""
+
+
+def thinking(content: object) -> str:
+    """Return the reasoning parts of a message's content; of one that is hidden its summary, if it has one."""
+    if not isinstance(content, list):
+        return ""
+    parts = [
+        text(item, "summary" if cast("Json", item).get("redacted") is True else "reasoning") or ""
+        for item in cast("list[object]", content)
+        if text(item, "type") == "reasoning"
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def texts(record: Json, name: str) -> tuple[str, ...]:

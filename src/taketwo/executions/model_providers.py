@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 
 from inspect_ai.util import registry_create
 
-__all__ = ["PROVIDERS", "provider_problem"]
+__all__ = ["OFFLINE_MODELS", "PROVIDERS", "provider_problem"]
 
 _OWN = ("gemini-video", "llama", "taketwo", "vllm-video")
 _DOCUMENTED = (
@@ -44,6 +44,14 @@ _DOCUMENTED = (
     "vllm",
     "vllm-completions",
 )
+OFFLINE_MODELS: tuple[str, ...] = (
+    "offline-judge",
+    "offline-observer",
+    "offline-orchestrator",
+    "offline-transcriber",
+)
+"""The models of the provider `taketwo`, which must be named here since no stage imports them."""
+
 PROVIDERS: tuple[str, ...] = tuple(sorted({*_OWN, *_DOCUMENTED}))
 """Providers of Take Two and of inspect_ai; installed extensions may add others."""
 
@@ -53,7 +61,14 @@ def provider_problem(model: str) -> str | None:
 
     Only names are looked up: no key is needed, nothing is loaded or asked.
     """
-    provider = model.split("/", 1)[0]
+    provider, _, name = model.partition("/")
+    if provider == "taketwo" and name not in OFFLINE_MODELS:
+        near_names = get_close_matches(name, OFFLINE_MODELS, n=1, cutoff=0.5)
+        hint = f"did you mean 'taketwo/{near_names[0]}'? " if near_names else ""
+        return (
+            f"there is no offline model {name!r}: {hint}known are "
+            f"{', '.join(f'taketwo/{known}' for known in OFFLINE_MODELS)}"
+        )
     if provider in PROVIDERS or _is_registered(provider) or _is_of_an_extension(provider):
         return None
     near = get_close_matches(provider, PROVIDERS, n=3, cutoff=0.5)

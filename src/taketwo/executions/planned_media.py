@@ -49,7 +49,8 @@ def media_now(
     its videos may move. Media that were there and are gone make the question `missing`, a loss of
     availability and not a change. Subtitles that a question no longer names, or did not name then
     (a transcript that was fetched later), are a change. What was missing or unreadable when the plan was frozen stays
-    so: nothing is known about its bytes.
+    so: nothing is known about its bytes. Where the study file now names another place that has it, that
+    is a change.
     """
     expected = [item for item in planned if item.availability == "available"]
     current = [questions.get(item.question.question_id, item.question) for item in expected]
@@ -83,8 +84,34 @@ def media_now(
             availability="available" if reason is None else "missing",
             reason=reason,
         )
+    changes += _found_elsewhere(planned, questions)
     now = tuple(found.get(item.question.question_id, item) for item in planned)
     return now, tuple(changes)
+
+
+def _found_elsewhere(
+    planned: Iterable[PlannedQuestion], questions: Mapping[str, Question]
+) -> list[MediaChange]:
+    """Return videos that were planned as missing and that the study file now finds at another place."""
+    moved = [
+        (item, now)
+        for item in planned
+        if item.availability != "available"
+        and (now := questions.get(item.question.question_id)) is not None
+        and now.video_path != item.question.video_path
+    ]
+    hashes = _hashes(question.video_path for _, question in moved)
+    return [
+        MediaChange(
+            question_id=question.question_id,
+            what="video",
+            path=question.video_path,
+            planned_sha256=item.video_sha256,
+            found_sha256=hashes[question.video_path],
+        )
+        for item, question in moved
+        if hashes[question.video_path] is not None
+    ]
 
 
 def _subtitles(

@@ -43,6 +43,7 @@ class ModelCall:
     the seed out; `request_sha256` is the hash of the whole request without the seed, together with
     `media_sha256`, the ordered hashes of the media that the call was handed. `system_text_sha256` is
     of the system prompt as our side wrote it, `system_sha256` as the provider was sent it.
+    `reasoning` is what the provider shows of the model's thinking before its reply, empty where it shows none.
     A call that an agent outside made `is_reported`: nothing of it was seen, `cost_usd` is as told.
     """
 
@@ -66,6 +67,7 @@ class ModelCall:
     started_s: float | None = None
     input_text: str = ""
     text: str = ""
+    reasoning: str = ""
     tool_calls: tuple[str, ...] = ()
     error: str | None = None
     cost_usd: float | None = None

@@ -82,7 +82,7 @@ def read_trajectories(path: Path) -> tuple[Trajectory, ...]:
     """
     try:
         found = pl.read_parquet_metadata(path).get("format")
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
     except FileNotFoundError as error:
         raise InvalidResults(
             f"{path}: no trajectories here; make them with: taketwo run STUDY"

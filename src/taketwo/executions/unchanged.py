@@ -231,13 +231,25 @@ def _capped(found: list[str], what: str) -> list[str]:
 def _difference(label: str, before: JsonValue, after: JsonValue) -> str:
     text = f"{label}: planned {sha256_of(before)[:12]}, now {sha256_of(after)[:12]}"
     if isinstance(before, Mapping) and isinstance(after, Mapping):
+        first, second = _leaves(before), _leaves(after)
         parts = [
-            f"{name}: {_shown(before, name)} -> {_shown(after, name)}"
-            for name in sorted({*before, *after})
-            if before.get(name) != after.get(name) or (name in before) != (name in after)
+            f"{name}: {_shown(first, name)} -> {_shown(second, name)}"
+            for name in sorted({*first, *second})
+            if first.get(name) != second.get(name) or (name in first) != (name in second)
         ]
         return f"{text} ({', '.join(parts)})"
     return f"{text} ({_json(before)} -> {_json(after)})"
+
+
+def _leaves(values: Mapping[str, JsonValue], before: str = "") -> dict[str, JsonValue]:
+    """Return the values inside nested mappings by their path, with dots between the names."""
+    found: dict[str, JsonValue] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            found |= _leaves(value, f"{before}{name}.")
+        else:
+            found[f"{before}{name}"] = value
+    return found
 
 
 def _shown(values: Mapping[str, JsonValue], name: str) -> str:

@@ -135,7 +135,7 @@ def worked_in(text: str) -> Worked:
         said=tuple(reading.said),
         seen=tuple(reading.seen),
         final=final.strip() or reading.answer,
-        is_answered="(" not in status,
+        is_answered="(" not in status and final.strip() != _NO_TEXT,
         is_forged=bool(doubtful) or len(endings) > 1,
     )
 

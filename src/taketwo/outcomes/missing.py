@@ -58,8 +58,8 @@ def with_causes(frame: pl.DataFrame) -> pl.DataFrame:
     run, score = pl.col("run_status"), pl.col("score_status")
     present = (pl.col("availability") == "available").fill_null(value=False)
     failed = run.fill_null("not_run").is_in(FAILED_RUNS)
-    # What an extractor read, or is still to read, is not for the run's status to decide.
-    is_extracted = pl.col("answer_source").eq_missing("extracted")
+    # What a model read, or is still to read, is not for the run's status to decide.
+    is_extracted = pl.col("answer_source").is_in(["extracted", "judged"]).fill_null(value=False)
     unanswered = run.is_in(NOT_ANSWERED).fill_null(value=False) & ~is_extracted
     # An answer that nobody can grade is wrong where the rule of the study says so.
     is_scored = (

@@ -71,7 +71,8 @@ def pair(outcomes: Outcomes, rule: Rule, *, missing: Missing | None = None) -> P
 
     A question whose video is gone in some cell is a loss of availability: it leaves the matched
     population and is listed. A failed cell of a present question is treated by `missing` (the
-    rule's, unless another is given): `refuse` raises; `drop-question` takes the question out of all
+    rule's, unless another is given): `refuse` raises, but for answers that nobody can grade, whose
+    questions leave as by the next rule; `drop-question` takes the question out of all
     cells; `as-wrong` counts a failed run as 0, while a failed judgement still takes the question
     out, since nobody knows that it was wrong. A cell that was not run because its execution was
     stopped early is neither gone nor failed: its question leaves in a step of its own. An execution of which no cell has run is left out.
@@ -92,16 +93,23 @@ def pair(outcomes: Outcomes, rule: Rule, *, missing: Missing | None = None) -> P
     values: dict[Metric, NDArray[np.float64]] = {
         metric: grid.numbers(frame[metric]) for metric in METRICS
     }
-    is_judged = bool((frame["score_status"] == "scored").any())
+    is_judged = bool(
+        (
+            (frame["score_status"] == "scored")
+            | ((frame["score_status"] == "ungradable") & frame["accuracy"].is_not_null())
+        ).any()
+    )
     observed: NDArray[np.float64] = np.where(is_judged, values["accuracy"], np.nan)
     if not is_judged:
-        cause[np.isin(cause, FAILED_SCORES)] = ""
+        cause[cause == "not_judged"] = ""
     failed = cause != ""
     eligible = _eligible(present, rule)
     treatment: Missing = rule.missing if missing is None else missing
     losing = failed & eligible[:, None, :]
-    if treatment == "refuse" and losing.any():
-        raise UnpairedCells(_refusal(grid, frame, cause, losing))
+    # An answer that nobody can grade cannot be finished: its question leaves, and is listed.
+    unfinished = losing & (cause != "ungradable")
+    if treatment == "refuse" and unfinished.any():
+        raise UnpairedCells(_refusal(grid, frame, cause, unfinished))
     values["accuracy"] = observed
     if treatment == "as-wrong":
         wrong = failed & np.isin(cause, FAILED_RUNS)

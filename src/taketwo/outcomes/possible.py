@@ -22,7 +22,7 @@ __all__ = ["require_numbers", "require_planned", "require_possible"]
 _AVAILABILITY = ("available", "missing", "unreadable", "stopped")
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _UNANSWERED = ("abstained", "unparsed", "limit")
-_SOURCES = ("agent", "extracted")
+_SOURCES = ("agent", "extracted", "judged")
 _KEY = ("arm", "execution", "question_id")
 
 
@@ -168,7 +168,7 @@ def _contradictions() -> Iterator[_Fault]:
     """Yield what a row cannot say of itself at once."""
     has_value = pl.col("accuracy").is_not_null()
     failed, unanswered = (pl.col("run_status").is_in(kind) for kind in (_FAILED, _UNANSWERED))
-    is_extracted = pl.col("answer_source").eq_missing("extracted")
+    is_extracted = pl.col("answer_source").is_in(["extracted", "judged"]).fill_null(value=False)
     yield _Fault(
         where=failed & has_value,
         shown="run_status",
@@ -199,7 +199,7 @@ def _contradictions() -> Iterator[_Fault]:
     yield _Fault(
         where=is_extracted & (pl.col("run_status") != "unparsed"),
         shown="run_status",
-        message="is not unparsed in {n} rows whose option a model read out of the text",
+        message="is not unparsed in {n} rows whose answer a model read out of the text",
     )
     yield _Fault(
         where=pl.col("trajectory_score").is_not_null()

@@ -29,7 +29,7 @@ __all__ = [
 
 FORMAT = "taketwo.outcomes/1"
 
-AnswerSource = Literal["agent", "extracted"]
+AnswerSource = Literal["agent", "extracted", "judged"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,12 @@ COLUMNS: tuple[Column, ...] = (
     _column("index_model_calls", pl.Float64(), "generations", "its share of those for the index"),
     _column("index_frames", pl.Float64(), "images", "its share of those handed over for the index"),
     _column("option_accuracy", pl.Float64(), "0 or 1", "what the option alone says of the answer"),
-    _column("answer_source", pl.String(), "", "who read the option: agent or extracted (a model)"),
+    _column(
+        "answer_source",
+        pl.String(),
+        "",
+        "who read it: agent, extracted or judged (a model, where the agent's reader failed)",
+    ),
     _column("trajectory_status", pl.String(), "", "what judging made of the trajectory"),
     _column("milestones", pl.String(), "JSON", "kind and status of each milestone, by its id"),
     _column("failure_tags", pl.String(), "JSON", "list of the judge's failure tags"),
@@ -184,7 +189,7 @@ def read_outcomes(path: Path) -> Outcomes:
         raise InvalidResults(f"{path}: a folder, not an outcomes table; name the file in it")
     try:
         found = pl.read_parquet_metadata(path).get("format", FORMAT)
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
     except FileNotFoundError as error:
         raise InvalidResults(
             f"{path}: no such outcomes table; make it with: taketwo score STUDY"

@@ -9,6 +9,7 @@ import polars as pl
 
 from taketwo.analysis.comparison import Comparison
 from taketwo.benchmarks.saturation import expected_saturation
+from taketwo.benchmarks.verification import unverified
 from taketwo.executions.manifest_comparison import ManifestComparison, compare_manifests
 from taketwo.executions.manifest_record import Manifest
 from taketwo.executions.plan import Plan
@@ -105,7 +106,9 @@ def _facts(comparison: Comparison, plan: Plan | None) -> tuple[tuple[str, str], 
         ("Level", f"{rule.level:g}"),
     ]
     if plan is not None:
-        facts.insert(0, ("Benchmark", f"{plan.benchmark} {plan.benchmark_version}"))
+        read = unverified(plan.benchmark)
+        named = f"{plan.benchmark} {plan.benchmark_version}" + (f" ({read})" if read else "")
+        facts.insert(0, ("Benchmark", named))
         facts += [
             ("Frozen", f"{plan.created[:16].replace('T', ' ')} UTC"),
             ("Plan", plan.sha256[:12]),

@@ -27,6 +27,7 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 MOST_STARS = 24
 _REACH = 1.3
 _RINGS = (0.5, 1.0)
+_DASHED = "dashed: curated human paths, judged like a run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ def radar_figure(
     if not shown or len(shown) > MOST_STARS:
         return None
     line = None if reference is None else _means(reference)
-    if line is not None and not _known(line):
+    if line is not None and not _sides(_mark(REFERENCE, line)):
         line = None
     says = [f"{arm}: {_in_words(means)}" for arm, means in shown]
     if line is not None:
@@ -107,27 +108,55 @@ def radar_chart(
     caption: str,
     says: str,
 ) -> Figure:
-    """Return the profiles in one star, or in a star each where there are more than six."""
+    """Return the profiles in one star, or in a star each where there are more than six.
+
+    Where a reference is drawn the figure itself says what is dashed, for it is shown without its
+    caption as well.
+    """
+    note = _note(reference)
 
     def draw(width: int) -> Spec:
         if len(marks) <= len(_COLOURS):
             size = min(360, width - 60)
-            star = _star(marks, reference, size=size, title=None)
+            star = _star(marks, reference, size=size, title=note, has_legend=True)
             return {**star.to_dict(), "config": style().to_dict()}
         columns = 4 if width >= WIDE else 2
         size = width // columns - 30
-        stars = [_star([mark], reference, size=size, title=mark.arm) for mark in marks]
-        chart = alt.concat(*stars, columns=columns, spacing={"row": 18, "column": 18})
+        stars = [
+            _star([mark], reference, size=size, title=mark.arm, has_legend=False) for mark in marks
+        ]
+        chart = alt.concat(
+            *stars,
+            columns=columns,
+            spacing={"row": 18, "column": 18},
+            title=alt.Undefined if note is None else note,
+        )
         return {**chart.to_dict(), "config": style().to_dict()}
 
     return Figure(name=name, caption=caption, alternative=says, draw=draw)
 
 
+def _note(reference: RadarMark | None) -> alt.TitleParams | None:
+    if reference is None or not _sides(reference):
+        return None
+    return alt.TitleParams(
+        text=_DASHED,
+        orient="bottom",
+        fontSize=11,
+        fontWeight="normal",
+        color=PALETTE["muted"],
+    )
+
+
 def _star(
-    marks: Sequence[RadarMark], reference: RadarMark | None, *, size: int, title: str | None
+    marks: Sequence[RadarMark],
+    reference: RadarMark | None,
+    *,
+    size: int,
+    title: str | alt.TitleParams | None,
+    has_legend: bool,
 ) -> alt.LayerChart:
     axes = tuple(marks[0].shares)
-    has_legend = title is None
     layers = [*_web(axes)]
     if reference is not None and _sides(reference):
         layers.append(_dashed(reference))

@@ -1,7 +1,8 @@
 """From a text to a choice by rule alone: one option, talk of options without a single one, or nothing.
 
-It stands on the agents' own reader, `taketwo.agents.answer`, and reads two things more: replies in
-full-width characters, and a last line that consists of a label or an option. What it finds is never
+It stands on the agents' own reader, `taketwo.agents.answer`, which also says what makes no
+difference between texts, and reads two things more: replies in full-width characters, and a last
+line that consists of a label or an option. What it finds is never
 a guess; whether a model may be asked about the rest is for the caller to say.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from taketwo.agents.answer import option_index, parse_answer
+from taketwo.agents.answer import FULL_WIDTH, as_matched, option_index, parse_answer
 from taketwo.agents.commitments import commitments, without_thoughts
 from taketwo.benchmarks.question import VisibleQuestion
 
@@ -24,7 +25,6 @@ ParseHow = Literal["structured", "anchored", "option_text"]
 LONGEST_READ = 100_000
 """Characters that are read, from the end of a text, where the last commitment stands."""
 
-_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _WRAPPING = " \t\r\n*_`'\".,;:!\u201c\u201d\u2018\u2019\u3002"
 _LEAD = re.compile(
     r"(?:(?:so|thus|hence|therefore)\b[ ,:]*+)?(?:(?:my|the)[ ]++)?(?:(?:final|correct|best|own)[ ]++)?"
@@ -101,7 +101,7 @@ def parse_option(text: str, question: VisibleQuestion) -> ParsedOption:
         raise ValueError(f"question {question.question_id!r} has no options to be read from a text")
     said = text[-LONGEST_READ:]
     found = _read(said, question)
-    narrow, narrowed = said.translate(_NARROW), _narrowed(question)
+    narrow, narrowed = said.translate(FULL_WIDTH), _narrowed(question)
     if found.outcome != "letter" and (narrow != said or narrowed != question):
         found = _read(narrow, narrowed)
     return found
@@ -109,7 +109,7 @@ def parse_option(text: str, question: VisibleQuestion) -> ParsedOption:
 
 def _read(text: str, question: VisibleQuestion) -> ParsedOption:
     answer = parse_answer(text, question)
-    said = without_thoughts(text)
+    said = without_thoughts(as_matched(text))
     if answer.option_index is not None:
         how = _how(said, question, answer.option_index)
         return ParsedOption(outcome="letter", option_index=answer.option_index, how=how)
@@ -156,7 +156,7 @@ def _closing_line(said: str, question: VisibleQuestion) -> ParsedOption | None:
 def _options_alone(said: str, question: VisibleQuestion) -> Iterator[int]:
     """Yield the options that have a line of their own, by a label in brackets or by their text."""
     by_text: dict[str, int] = {
-        _plain(option): index for index, option in enumerate(question.options)
+        plain: index for index, option in enumerate(question.options) if (plain := _plain(option))
     }
     by_label = {label: index for index, label in enumerate(question.labels)}
     for match in _LABELLED_LINE.finditer(said):
@@ -210,7 +210,7 @@ def _last_line(said: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split()).strip(_WRAPPING).casefold()
+    return " ".join(as_matched(text).split()).strip(_WRAPPING).casefold()
 
 
 def _narrowed(question: VisibleQuestion) -> VisibleQuestion:
@@ -218,6 +218,6 @@ def _narrowed(question: VisibleQuestion) -> VisibleQuestion:
     return VisibleQuestion(
         question_id=question.question_id,
         text=question.text,
-        options=tuple(option.translate(_NARROW) for option in question.options),
+        options=tuple(option.translate(FULL_WIDTH) for option in question.options),
         video_duration_s=question.video_duration_s,
     )

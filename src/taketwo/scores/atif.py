@@ -109,6 +109,8 @@ def _step(source: str, message: str) -> dict[str, JsonValue]:
 
 def _generation(call: ModelCall) -> dict[str, JsonValue]:
     step = _step("agent", call.text)
+    if call.reasoning.strip():
+        step["reasoning_content"] = call.reasoning
     step["model_name"] = call.served_model or call.model
     step["metrics"] = {
         "prompt_tokens": call.input_tokens,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, cast, get_args
 
+from pydantic import TypeAdapter, ValidationError
+
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
 
@@ -65,7 +67,7 @@ class AuditCase:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAudit:
-    """All findings about one judge of trajectories.
+    """All findings about one judge of trajectories, on a `design` that says how much was looked at.
 
     `not_done` gives the reason for each check that could not be made, `failures` counts by check the
     trajectories that the judge did not score. They are in no number.
@@ -74,6 +76,7 @@ class JudgeAudit:
     judge: str
     rubric: str
     protocol: str
+    design: str
     findings: tuple[AuditFinding, ...] = ()
     cases: tuple[AuditCase, ...] = ()
     not_done: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -86,6 +89,7 @@ class JudgeAudit:
             "judge": self.judge,
             "rubric": self.rubric,
             "protocol": self.protocol,
+            "design": self.design,
             "findings": [cast("JsonValue", asdict(item)) for item in self.findings],
             "cases": [cast("JsonValue", asdict(item)) for item in self.cases],
             "not_done": dict(self.not_done),
@@ -106,24 +110,13 @@ class JudgeAudit:
                 f"not an audit of judges: format is {record.get('format')!r}, expected {FORMAT!r}; "
                 "make it anew with: taketwo score STUDY --audit"
             )
+        given = {name: value for name, value in record.items() if name != "format"}
         try:
-            return cls(
-                judge=cast("str", record["judge"]),
-                rubric=cast("str", record["rubric"]),
-                protocol=cast("str", record["protocol"]),
-                findings=tuple(
-                    AuditFinding(**item)  # pyright: ignore[reportArgumentType] written by to_json
-                    for item in cast("list[dict[str, str]]", record["findings"])
-                ),
-                cases=tuple(
-                    AuditCase(**item)  # pyright: ignore[reportArgumentType] written by to_json
-                    for item in cast("list[dict[str, str]]", record["cases"])
-                ),
-                not_done=cast("Mapping[str, str]", record["not_done"]),
-                failures=cast("Mapping[str, int]", record["failures"]),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
+            return TypeAdapter(cls).validate_python(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
             raise InvalidResults(
-                f"the audit of judges lacks or garbles a field ({error}); make it anew with: "
+                f"the audit of judges lacks or garbles {place} ({first['msg']}); make it anew with: "
                 "taketwo score STUDY --audit"
             ) from error

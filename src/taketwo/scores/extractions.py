@@ -12,8 +12,7 @@ import polars as pl
 
 from taketwo.benchmarks.canonical import sha256_of, sha256_of_text
 from taketwo.benchmarks.question import Question
-from taketwo.errors import InvalidResults
-from taketwo.scores.judgement_parts import read_parts, write_part
+from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
 from taketwo.scores.judgements import answer_string
 
 __all__ = [
@@ -87,29 +86,18 @@ def write_extractions(folder: Path, extractions: Iterable[Extraction]) -> Path |
 
 
 def read_extractions(folder: Path) -> Mapping[str, Extraction]:
-    """Read all parts of the extractions in `folder`, by key.
+    """Read all parts of the extractions in `folder`, by key; of several readings the first counts.
 
     Raises
     ------
     InvalidResults
-        If a part cannot be read, or two parts read one text as different options. All rows are
-        looked at; the message has the first ten problems.
+        If a part cannot be read.
     """
     found: dict[str, Extraction] = {}
-    problems: list[str] = []
     rows = read_parts(
         folder, "extractions", _SCHEMA, "extractions", nullable=("served_model", "option_index")
     )
-    for path, row in rows:
+    for _, row in rows:
         extraction = Extraction(**cast("dict[str, str]", dict(row)))  # pyright: ignore[reportArgumentType] the kinds were checked
-        earlier = found.setdefault(extraction.key, extraction)
-        if earlier.option_index != extraction.option_index:
-            problems.append(
-                f"{path}: one reply to {extraction.question_id!r} was read by {extraction.extractor!r} "
-                f"as option {earlier.option_index} and as option {extraction.option_index}; remove the "
-                "part that is wrong"
-            )
-    if problems:
-        more = f"\nand {len(problems) - 10} more" if len(problems) > 10 else ""
-        raise InvalidResults("\n".join(problems[:10]) + more)
+        keep_first(found, extraction, lambda item: item.option_index)
     return found

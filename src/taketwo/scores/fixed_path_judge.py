@@ -28,7 +28,7 @@ from taketwo.scores.audit_findings import AuditCase, AuditFinding
 from taketwo.scores.judge_model import open_judge
 from taketwo.scores.judge_probes import Probe
 from taketwo.scores.judged_in_parallel import judged_in_parallel
-from taketwo.scores.judgement_parts import read_parts, write_part
+from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
 from taketwo.scores.process_scores import ReplyFault
 from taketwo.scores.time_formats import format_findings
 from taketwo.scores.trajectory_judge import (
@@ -258,12 +258,12 @@ def write_fixed_path_judgements(
 
 
 def read_fixed_path_judgements(folder: Path) -> Mapping[str, FixedPathJudgement]:
-    """Read all parts in `folder`, by key.
+    """Read all parts in `folder`, by key; of several judgements of one content the first counts.
 
     Raises
     ------
     InvalidResults
-        If a part cannot be read, or two parts give one key different scores.
+        If a part cannot be read.
     """
     found: dict[str, FixedPathJudgement] = {}
     parts = read_parts(
@@ -271,12 +271,7 @@ def read_fixed_path_judgements(folder: Path) -> Mapping[str, FixedPathJudgement]
     )
     for path, row in parts:
         judgement = _judgement(path, row)
-        earlier = found.setdefault(judgement.key, judgement)
-        if dict(earlier.scores) != dict(judgement.scores):
-            raise InvalidResults(
-                f"{path}: one trajectory on {judgement.question_id!r} was judged twice by "
-                f"{judgement.judge} with different scores; remove the part that is wrong"
-            )
+        keep_first(found, judgement, lambda item: sorted(item.scores.items()))
     return found
 
 

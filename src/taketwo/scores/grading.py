@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+from taketwo.agents.answer import as_matched
 from taketwo.agents.commitments import commitments, without_thoughts
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.benchmarks.question import Question
@@ -31,7 +32,7 @@ __all__ = [
     "option_text",
 ]
 
-AnswerSource = Literal["agent", "extracted"]
+AnswerSource = Literal["agent", "extracted", "judged"]
 
 _VALUES = {"correct": 1.0, "incorrect": 0.0}
 
@@ -129,10 +130,14 @@ class Grader:
 
         Of the run statuses, `answered` goes by option, exact match or judgement; `abstained` and
         `limit` are 0.0 (the agent had its chance); errors and cells that did not run are None. So is
-        `unparsed` 0.0, unless the plan has an extractor and the reply names an option after all.
+        `unparsed` 0.0, unless the plan has an extractor and the reply names an option after all, or
+        has every reply judged (`published`) and there is one.
         """
         question = self._questions[question_id]
         if trajectory.run_status == "unparsed":
+            if self._has_reply_to_judge(trajectory):
+                status, accuracy = self._answered(question, trajectory, None)
+                return Graded(status=status, accuracy=accuracy, answer_source="judged")
             return self._reread(question, trajectory)
         if trajectory.run_status in {"abstained", "limit"}:
             return _WRONG
@@ -181,19 +186,37 @@ class Grader:
 
     def pending_extractions(self, trajectories: Iterable[Trajectory]) -> tuple[ExtractRequest, ...]:
         """Return the distinct ambiguous replies that the extractor has not read, in a stable order."""
+        wanted = self._extractions_by_key(trajectories)
+        return tuple(wanted[key] for key in sorted(wanted) if key not in self._extractions)
+
+    def extractions_in_use(self, trajectories: Iterable[Trajectory]) -> tuple[Extraction, ...]:
+        """Return the extractor's readings that the scores rest on, each once, in a stable order."""
+        wanted = self._extractions_by_key(trajectories)
+        return tuple(self._extractions[key] for key in sorted(wanted) if key in self._extractions)
+
+    def _extractions_by_key(self, trajectories: Iterable[Trajectory]) -> dict[str, ExtractRequest]:
         if self._extractor is None:
-            return ()
+            return {}
         wanted: dict[str, ExtractRequest] = {}
         for trajectory in trajectories:
             question = self._questions[trajectory.question_id]
-            if trajectory.run_status != "unparsed" or not question.options:
+            is_read = trajectory.run_status == "unparsed" and bool(question.options)
+            if not is_read or self._has_reply_to_judge(trajectory):
                 continue
             text = trajectory.answer_text
             if parse_option(text, question.for_agent()).outcome != "ambiguous":
                 continue
             request = ExtractRequest(question=question, text=text)
             wanted.setdefault(request.key(self._extractor), request)
-        return tuple(wanted[key] for key in sorted(wanted) if key not in self._extractions)
+        return wanted
+
+    def _has_reply_to_judge(self, trajectory: Trajectory) -> bool:
+        """Return whether a reply in which the agent found no answer goes to the judge as it stands."""
+        return (
+            self._scoring.answers == "published"
+            and trajectory.run_status == "unparsed"
+            and bool(trajectory.answer_text.strip())
+        )
 
     def _answered(
         self, question: Question, trajectory: Trajectory, by_option: float | None
@@ -233,7 +256,11 @@ class Grader:
             extraction = self._extractions.get(key)
             if extraction is None:
                 is_failed = key in self._failed
-                return Graded(status="judge_error" if is_failed else "not_judged", accuracy=None)
+                return Graded(
+                    status="judge_error" if is_failed else "not_judged",
+                    accuracy=None,
+                    answer_source="extracted",
+                )
             index = _extracted_index(extraction, question)
         if index is None:
             return _WRONG
@@ -259,7 +286,7 @@ class Grader:
         wanted: dict[str, JudgeRequest] = {}
         for trajectory in trajectories:
             question = self._questions[trajectory.question_id]
-            if trajectory.run_status != "answered":
+            if trajectory.run_status != "answered" and not self._has_reply_to_judge(trajectory):
                 continue
             if self._scoring.answers == "option-match" and (
                 question.options or match_open(question, trajectory.answer_text) is not None
@@ -283,7 +310,7 @@ def _judged_answer(question: Question, trajectory: Trajectory) -> str | None:
     text = trajectory.answer_text
     if not question.options:
         return text
-    said = commitments(without_thoughts(text))
+    said = commitments(without_thoughts(as_matched(text)))
     committed = (said[-1].value or "").strip() if said and said[-1].is_readable else ""
     if committed or text.strip():
         return committed or text

@@ -14,7 +14,7 @@ import anyio
 from inspect_ai.model import ChatMessage, ChatMessageUser, Model
 from pydantic import BaseModel, ValidationError
 
-__all__ = ["Asked", "Judged", "ask_for_object", "judged_in_parallel", "object_in"]
+__all__ = ["Asked", "Judged", "ask_for_object", "cause_of", "judged_in_parallel", "object_in"]
 
 RequestT = TypeVar("RequestT")
 ResultT = TypeVar("ResultT")
@@ -63,7 +63,7 @@ async def judged_in_parallel(
             try:
                 results[key] = await judge_one(key, request)
             except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
-                causes[key] = f"{type(error).__name__}: {error}"[:_LONGEST_CAUSE]
+                causes[key] = cause_of(error)
 
     async with anyio.create_task_group() as group:
         for key, request in requests.items():
@@ -72,6 +72,14 @@ async def judged_in_parallel(
         results={key: results[key] for key in sorted(results)},
         causes={key: causes[key] for key in sorted(causes)},
     )
+
+
+def cause_of(error: BaseException) -> str:
+    """Return a failure in words; of a request that was tried again, the failure of its last try."""
+    last = getattr(error, "last_attempt", None)
+    inner = last.exception() if last is not None else None
+    told = error if inner is None else inner
+    return f"{type(told).__name__}: {' '.join(str(told).split())}"[:_LONGEST_CAUSE]
 
 
 async def ask_for_object(

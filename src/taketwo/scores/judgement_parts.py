@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import io
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import polars as pl
 
 from taketwo.errors import InvalidResults
 from taketwo.media.store import write_atomically
 
-__all__ = ["read_parts", "write_part"]
+__all__ = ["Dated", "keep_first", "read_parts", "write_part"]
 
 
 def write_part(
@@ -32,10 +33,47 @@ def write_part(
     if not rows:
         return None
     buffer = io.BytesIO()
-    pl.DataFrame([dict(row) for row in rows], schema=dict(schema)).write_parquet(buffer)
+    whole = [{name: _whole(value) for name, value in row.items()} for row in rows]
+    pl.DataFrame(whole, schema=dict(schema)).write_parquet(buffer)
     path = folder / f"{prefix}-{uuid.uuid4().hex}.parquet"
     write_atomically(path, buffer.getvalue())
     return path
+
+
+def _whole(value: object) -> object:
+    """Return a text without half characters (lone surrogates), which no file can hold."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+class Dated(Protocol):
+    """A label with the key of what was labelled and the time when."""
+
+    @property
+    def key(self) -> str:
+        """Return the key of the content."""
+        ...
+
+    @property
+    def created(self) -> str:
+        """Return when it was given, as ISO-8601."""
+        ...
+
+
+DatedT = TypeVar("DatedT", bound=Dated)
+
+
+def keep_first(found: dict[str, DatedT], item: DatedT, content: Callable[[DatedT], object]) -> None:
+    """Keep of several labels of one content the one that was given first.
+
+    Two processes that asked at once may both have an answer; which counts must not depend on who
+    reads. Of labels of the same second it is the one whose content sorts first.
+    """
+    known = found.get(item.key)
+    if known is None or (item.created, repr(content(item))) < (
+        known.created,
+        repr(content(known)),
+    ):
+        found[item.key] = item
 
 
 def read_parts(
@@ -67,7 +105,7 @@ def read_parts(
     problems: list[str] = []
     for path in sorted(folder.glob(f"{prefix}-*.parquet")):
         try:
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(path, glob=False)
         except (pl.exceptions.PolarsError, OSError) as error:
             problems.append(f"{path}: not readable as {what} ({error})")
             continue

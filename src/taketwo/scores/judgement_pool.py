@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from taketwo.errors import InvalidResults
+from taketwo.errors import InvalidResults, RequestError
 from taketwo.scores.extractions import Extraction, read_extractions, write_extractions
+from taketwo.scores.judgement_parts import keep_first
 from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
 from taketwo.scores.trajectory_judgements import (
     TrajectoryJudgement,
@@ -15,22 +17,54 @@ from taketwo.scores.trajectory_judgements import (
     write_trajectory_judgements,
 )
 
-__all__ = ["JudgementPool"]
+__all__ = ["JudgementPool", "asking"]
 
 Record = TypeVar("Record", Judgement, Extraction, TrajectoryJudgement)
+
+
+@contextmanager
+def asking(*folders: Path) -> Generator[None]:
+    """Hold folders of labels while judges are asked: each can be written, and nobody else asks.
+
+    Raises
+    ------
+    RequestError
+        If a folder cannot be made or written, or another process asks judges for it; before
+        anything is spent.
+    """
+    import fcntl  # where there is none (Windows), labels can still be read
+
+    with ExitStack() as held:
+        for folder in dict.fromkeys(path.resolve() for path in folders):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = held.enter_context((folder / ".asking.lock").open("ab"))
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RequestError(
+                    f"{folder}: another process is asking judges for these labels; wait for it, and "
+                    "score again: what it was told is not asked twice"
+                ) from error
+            except OSError as error:
+                raise RequestError(
+                    f"{folder}: labels cannot be kept here ({error}); nothing was spent. Name a folder "
+                    "that can be written"
+                ) from error
+        yield
 
 
 class JudgementPool:
     """Labels by the key of what was judged.
 
     New ones are written to `shared` where there is one, else to `own`, as soon as they are added.
-    `keep` copies what a study uses of the shared ones into its own folder, so that the study stays
-    whole without them.
+    Of several labels of one content by one judge the one that was given first counts. `keep` copies
+    what a study uses of the shared ones into its own folder, so that the study stays whole without
+    them, and `share` the other way round.
 
     Raises
     ------
     InvalidResults
-        If a part cannot be read, or one content has two labels of one judge.
+        If a part cannot be read.
     """
 
     def __init__(self, own: Path, shared: Path | None = None) -> None:
@@ -38,19 +72,26 @@ class JudgementPool:
             raise InvalidResults(f"{shared}: not a folder; name the folder of shared judgements")
         self._own = own
         self._target = own if shared is None else shared
-        folders = [own] if shared is None else [shared, own]
-        self._kept = {
-            "answers": set(read_judgements(own)),
-            "extractions": set(read_extractions(own)),
-            "trajectories": set(read_trajectory_judgements(own)),
-        }
-        self.answers: dict[str, Judgement] = {}
-        self.extractions: dict[str, Extraction] = {}
-        self.trajectories: dict[str, TrajectoryJudgement] = {}
-        for folder in folders:
-            _merge(self.answers, read_judgements(folder), folder)
-            _merge(self.extractions, read_extractions(folder), folder)
-            _merge(self.trajectories, read_trajectory_judgements(folder), folder)
+        self._kept = _Labels(own)
+        self._shared = self._kept if shared is None else _Labels(shared)
+        self.answers = _merged(self._shared.answers, self._kept.answers, lambda item: item.label)
+        self.extractions = _merged(
+            self._shared.extractions, self._kept.extractions, lambda item: item.option_index
+        )
+        self.trajectories = _merged(
+            self._shared.trajectories,
+            self._kept.trajectories,
+            lambda item: item.scores,
+        )
+
+    def share(self) -> None:
+        """Copy the study's own labels into the shared folder, where they are not there yet."""
+        if self._target == self._own:
+            return
+        known, own = self._shared, self._kept
+        write_judgements(self._target, _absent(own.answers, known.answers))
+        write_extractions(self._target, _absent(own.extractions, known.extractions))
+        write_trajectory_judgements(self._target, _absent(own.trajectories, known.trajectories))
 
     def add_answers(self, judgements: Iterable[Judgement]) -> None:
         """Write labels of answers and know them from now on."""
@@ -78,12 +119,12 @@ class JudgementPool:
         """
         if self._target == self._own:
             return
-        write_judgements(self._own, _new(self.answers, question_ids, keys, self._kept["answers"]))
+        write_judgements(self._own, _new(self.answers, question_ids, keys, self._kept.answers))
         write_extractions(
-            self._own, _new(self.extractions, question_ids, keys, self._kept["extractions"])
+            self._own, _new(self.extractions, question_ids, keys, self._kept.extractions)
         )
         write_trajectory_judgements(
-            self._own, _new(self.trajectories, question_ids, keys, self._kept["trajectories"])
+            self._own, _new(self.trajectories, question_ids, keys, self._kept.trajectories)
         )
 
 
@@ -100,19 +141,23 @@ def _new(
     ]
 
 
-def _merge(known: dict[str, Record], found: Mapping[str, Record], folder: Path) -> None:
-    """Add what a folder holds; one content with two labels of one judge is refused."""
-    for key, item in found.items():
-        earlier = known.setdefault(key, item)
-        if _label(earlier) != _label(item):
-            raise InvalidResults(
-                f"{folder}: question {item.question_id!r} has a label that contradicts the one in the "
-                "other folder of judgements for the same content by the same judge; remove the part "
-                "that is wrong"
-            )
+class _Labels:
+    """What one folder holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.answers = read_judgements(folder)
+        self.extractions = read_extractions(folder)
+        self.trajectories = read_trajectory_judgements(folder)
 
 
-def _label(item: Judgement | Extraction | TrajectoryJudgement) -> object:
-    if isinstance(item, Judgement):
-        return item.label
-    return item.option_index if isinstance(item, Extraction) else item.scores
+def _merged(
+    first: Mapping[str, Record], second: Mapping[str, Record], content: Callable[[Record], object]
+) -> dict[str, Record]:
+    found = dict(first)
+    for item in second.values():
+        keep_first(found, item, content)
+    return found
+
+
+def _absent(own: Mapping[str, Record], known: Mapping[str, Record]) -> list[Record]:
+    return [item for key, item in own.items() if key not in known]

@@ -14,7 +14,7 @@ import polars as pl
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
-from taketwo.scores.judgement_parts import read_parts, write_part
+from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
 
 __all__ = [
     "JudgeNoise",
@@ -110,13 +110,14 @@ def write_judgements(folder: Path, judgements: Iterable[Judgement]) -> Path | No
 def read_judgements(folder: Path) -> Mapping[str, Judgement]:
     """Read all parts of the pooled labels in `folder`, by key.
 
-    Parts from before answers were judged repeatedly have no repeat: theirs is 0.
+    Parts from before answers were judged repeatedly have no repeat: theirs is 0. Where two processes
+    asked at once, the label that was given first counts.
 
     Raises
     ------
     InvalidResults
-        If a part cannot be read, a label is unknown, or two parts give one key different labels.
-        All rows are looked at; the message has the first ten problems.
+        If a part cannot be read or a label is unknown. All rows are looked at; the message has the
+        first ten problems.
     """
     found: dict[str, Judgement] = {}
     problems: list[str] = []
@@ -129,13 +130,7 @@ def read_judgements(folder: Path) -> Mapping[str, Judgement]:
         if judgement.label not in _LABELS:
             problems.append(f"{path}: label {judgement.label!r} is none of {', '.join(_LABELS)}")
             continue
-        earlier = found.setdefault(judgement.key, judgement)
-        if earlier.label != judgement.label:
-            problems.append(
-                f"{path}: the answer {judgement.answer[:60]!r} to {judgement.question_id!r} has two labels "
-                f"of one judge, {earlier.label!r} (in {earlier.part}) and {judgement.label!r}; remove the "
-                "part that is wrong"
-            )
+        keep_first(found, judgement, lambda item: item.label)
     if problems:
         more = f"\nand {len(problems) - 10} more" if len(problems) > 10 else ""
         raise InvalidResults("\n".join(problems[:10]) + more)

@@ -273,6 +273,7 @@ def without_milestone(
             trajectory,
             events=tuple(events),
             answer_text=_with_answer(answer, genuine) if number else trajectory.answer_text,
+            reasoning=text_without(trajectory.reasoning, marks.mentions)[0],
         ),
         calls=len(gone),
         sentences=cut,
@@ -290,14 +291,17 @@ def _with_answer(rest: str, genuine: Genuine) -> str:
 
 def _has_content(event: Event) -> bool:
     return (
-        isinstance(event, ModelCall) and event.role == "orchestrator" and bool(event.text.strip())
+        isinstance(event, ModelCall)
+        and event.role == "orchestrator"
+        and bool(event.text.strip() or event.reasoning.strip())
     )
 
 
 def _event_without(event: Event, is_cut: Callable[[str], bool]) -> tuple[Event, int]:
     if isinstance(event, ModelCall) and event.role == "orchestrator":
         text, cut = text_without(event.text, is_cut)
-        return replace(event, text=text), cut
+        reasoning, thought = text_without(event.reasoning, is_cut)
+        return replace(event, text=text, reasoning=reasoning), cut + thought
     if isinstance(event, ToolCall):
         arguments, cut = value_without(event.arguments, is_cut)
         return replace(event, arguments=cast("Mapping[str, JsonValue]", arguments)), cut

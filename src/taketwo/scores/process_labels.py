@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from taketwo.benchmarks.question import Question
+from taketwo.errors import InvalidResults
 from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.executions.trajectory import Trajectory
@@ -71,6 +73,7 @@ class ProcessLabels:
         key = request.key(self._judge)
         judgement = self._judgements.get(key)
         if judgement is not None:
+            _require_of(judgement, request.question, self._judge)
             return "scored", judgement
         return ("judge_error" if key in self._failed else "not_judged"), None
 
@@ -91,3 +94,19 @@ class ProcessLabels:
             if request is not None and request.key(self._judge) not in self._judgements:
                 wanted.setdefault(request.key(self._judge), request)
         return tuple(wanted[key] for key in sorted(wanted))
+
+
+def _require_of(judgement: TrajectoryJudgement, question: Question, judge: str) -> None:
+    """Require that a judgement out of a file labels what the question has, by the judge that it is kept for."""
+    labels = [label.milestone_id for label in judgement.scores.milestones]
+    wanted = [step.milestone_id for step in question.milestones]
+    completeness = judgement.scores.axes["evidence_completeness"]
+    is_against_flag = (question.sweep == "no" and completeness is not None) or (
+        question.sweep == "yes" and completeness is None
+    )
+    if labels != wanted or is_against_flag or judgement.judge != judge:
+        raise InvalidResults(
+            f"a judgement of a trajectory on {question.question_id!r} in judgements/ is not one of {judge!r} "
+            f"on its milestones {', '.join(wanted)} (it has {', '.join(labels)}) and its sweep flag "
+            f"{question.sweep or 'unknown'!r}: the file was changed; remove it and score again"
+        )

@@ -118,7 +118,8 @@ class ProcessScores:
             raise ValueError(f"the axes are {', '.join(map(str, self.axes))}")
         for axis, score in self.axes.items():
             may_be_null = axis == _COMPLETENESS
-            if (score is None and not may_be_null) or (score is not None and score not in range(3)):
+            is_score = type(score) is int and 0 <= score <= 2
+            if not is_score and not (score is None and may_be_null):
                 raise ValueError(f"{axis} is {score!r}, expected 0, 1 or 2")
         for label in self.milestones:
             if label.status not in _CREDIT:
@@ -269,7 +270,7 @@ def _parsed(text: str) -> _Reply:
     if start < 0 or end < start:
         raise ReplyFault(["there is no JSON object in the reply"])
     try:
-        record: object = json.loads(text[start : end + 1])
+        record: object = json.loads(text[start : end + 1], object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as error:
         raise ReplyFault([f"the JSON object cannot be read: {error}"]) from error
     try:
@@ -280,6 +281,13 @@ def _parsed(text: str) -> _Reply:
             f"{item['input']!r:.60}"
             for item in error.errors(include_url=False)[:20]
         ]) from error
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("one of its keys stands twice")
+    return found
 
 
 def _label_problems(found: Sequence[_Coverage], wanted: Sequence[str]) -> list[str]:

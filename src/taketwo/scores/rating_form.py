@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from taketwo.benchmarks.canonical import JsonValue, sha256_of_text
 from taketwo.benchmarks.question import Question, Sweep
@@ -309,7 +310,7 @@ def read_key(path: Path) -> RatingKey:
         items = cast("Mapping[str, Mapping[str, str]]", record["items"])
         return RatingKey(
             items={
-                name: KeyEntry(**entry)  # pyright: ignore[reportArgumentType] written by to_json
+                name: TypeAdapter(KeyEntry).validate_json(json.dumps(entry), strict=True)
                 for name, entry in items.items()
             },
             raters=tuple(cast("list[str]", record["raters"])),

@@ -11,39 +11,30 @@ states none, the majority of the stored votes; and without votes, what our own p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
-from taketwo.agents.answer import parse_answer
-from taketwo.benchmarks.question import VisibleQuestion, option_labels
+from taketwo.benchmarks.question import option_labels
 from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import Json, items, number, part, text, whole
 from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
-from taketwo.scores.run_folder_files import RunFiles, StoredProcess, stored_process
-from taketwo.scores.run_folder_steps import answer_in, record_problems, trajectory_of
+from taketwo.scores.recorded_numbers import amount_problems
+from taketwo.scores.run_folder_answers import LetterSource, ending_of, error_in, letter_of
+from taketwo.scores.run_folder_files import RunFiles
+from taketwo.scores.run_folder_measures import amounts_in, measures_of
+from taketwo.scores.run_folder_process import StoredProcess, stored_process
+from taketwo.scores.run_folder_steps import canonical_text, record_in
 from taketwo.scores.run_folder_summary import OWN_KEY
+from taketwo.scores.run_folder_trajectory import answer_in, record_problems, trajectory_of
 
-__all__ = ["OWN_FILE", "AgentVidBenchRun", "LetterSource", "RunItem", "read_run"]
+__all__ = ["OWN_FILE", "AgentVidBenchRun", "RunItem", "read_run"]
 
 OWN_FILE = "taketwo.json"
 """Beside the two folders: which of our questions has which number, where we wrote the folder."""
 
-LetterSource = Literal["trajectory", "letters", "text"]
-
-_STATUSES: tuple[RunStatus, ...] = (
-    "answered",
-    "abstained",
-    "unparsed",
-    "limit",
-    "agent_error",
-    "provider_error",
-    "media_error",
-    "not_run",
-)
 _LETTERS = option_labels(26)
-_EFFORT = ("turns", "visible_calls", "primitive_ops", "latency_s", "tokens", "cost_usd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +42,8 @@ class RunItem:
     """One question of a run.
 
     `own_id` is our id of the question where we wrote the folder. `text` is the text that the judge
-    was given, as it stands. `trajectory` is None where nothing was recorded. `letter` comes from
+    was given, as it stands; where no such file is left, what the steps give or the reply that was noted.
+    `normalized` are the steps, of their own file or as the text shows them. `trajectory` is None where nothing was recorded. `letter` comes from
     `letter_source`; `stored_letter` and `gold` are what the evaluation wrote. `is_doubtful` marks a
     letter that all votes missed and that our parser reads in the text: an extraction that failed, not
     an answer that is wrong. `measures` are values on our metrics, as far as they were recorded.
@@ -97,7 +89,10 @@ class RunItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentVidBenchRun:
-    """A run folder: one method with one model, by a tag. `total` is how many questions it was given."""
+    """A run folder: one method with one model, by a tag.
+
+    `total` is how many questions it was given. `unused` are the files that no question was read from.
+    """
 
     path: Path
     method: str
@@ -106,6 +101,7 @@ class AgentVidBenchRun:
     total: int | None
     items: tuple[RunItem, ...]
     own: Json
+    unused: tuple[str, ...] = ()
 
     @property
     def requested(self) -> int:
@@ -118,13 +114,20 @@ class AgentVidBenchRun:
         return self.requested - len(self.items)
 
 
-def read_run(path: Path) -> AgentVidBenchRun:
+def read_run(path: Path, options: Mapping[int, Sequence[str]] | None = None) -> AgentVidBenchRun:
     """Read a run folder.
+
+    Parameters
+    ----------
+    options
+        The texts of each question's options by its number, so that a reply which repeats the text of
+        one is read too; without them only labels are.
 
     Raises
     ------
     InvalidResults
-        If it is no run folder, or files in it are broken; every one is named with what is wrong.
+        If it is no run folder, or files in it are broken or lead out of it; every one is named with what
+        is wrong.
     """
     if not (path / "inference").is_dir():
         raise InvalidResults(
@@ -132,27 +135,31 @@ def read_run(path: Path) -> AgentVidBenchRun:
             "that holds inference/ and evaluation/"
         )
     files = RunFiles(path)
+    files.check_links()
     summary = files.json(path / "inference" / "summary.json") or {}
     own = files.json(path / OWN_FILE) or {}
     mapped = {
-        number_: record
+        number_: cast("Json", record)
         for record in items(own, "questions")
         if (number_ := whole(record, "question_id")) is not None
     }
-    listed = {
-        number_: cast("Json", record)
-        for record in items(summary, "results")
-        if (number_ := whole(record, "question_id")) is not None
-    }
+    listed = _listed(files, summary)
     method, model, tag = _identity(path, summary, files)
-    ids = sorted({*files.ids, *listed, *mapped})
     found = [
-        _item(files, number_, listed.get(number_), cast("Json", mapped.get(number_, {})), method)
-        for number_ in ids
+        _item(
+            files,
+            number_,
+            listed.get(number_),
+            mapped.get(number_, {}),
+            method,
+            None if options is None else options.get(number_),
+        )
+        for number_ in sorted({*files.ids, *listed, *mapped})
     ]
     files.raise_if_any()
     if not found:
-        raise InvalidResults(f"{path}: a run folder without a single question in it")
+        other = f"; not used: {', '.join(files.unused[:5])}" if files.unused else ""
+        raise InvalidResults(f"{path}: a run folder without a single question in it{other}")
     return AgentVidBenchRun(
         path=path,
         method=method,
@@ -161,7 +168,27 @@ def read_run(path: Path) -> AgentVidBenchRun:
         total=whole(summary, "total"),
         items=tuple(item for item in found if item is not None),
         own=own,
+        unused=files.unused,
     )
+
+
+def _listed(files: RunFiles, summary: Json) -> dict[int, Json]:
+    """Return the records of the summary by question, the id under its name or the older one."""
+    listed: dict[int, Json] = {}
+    faults = amount_problems(summary, ("total", "errored"))
+    for place, record in enumerate(items(summary, "results")):
+        where = f"results.{place}."
+        known: Json = cast("Json", record) if isinstance(record, Mapping) else {}
+        name = "question_id" if "question_id" in known else "qid"
+        number_ = whole(known, name)
+        if number_ is None or number_ < 0:
+            expected = "expected the question's number"
+            faults.append(f"field '{where}question_id' is {known.get(name)!r:.40}, {expected}")
+            continue
+        faults += amounts_in(known, where)
+        listed[number_] = known
+    files.add("inference/summary.json", faults)
+    return listed
 
 
 def _identity(path: Path, summary: Json, files: RunFiles) -> tuple[str, str, str]:
@@ -177,20 +204,22 @@ def _identity(path: Path, summary: Json, files: RunFiles) -> tuple[str, str, str
 
 
 def _item(
-    files: RunFiles, number_: int, listed: Json | None, mapped: Json, method: str
+    files: RunFiles,
+    number_: int,
+    listed: Json | None,
+    mapped: Json,
+    method: str,
+    options: Sequence[str] | None,
 ) -> RunItem | None:
     """Return a question of the run; None where its files are broken, which `files` then tells."""
     before = files.count
-    progress = files.record("inference/progress", number_) or listed
-    normalized = files.record("inference/outputs", number_, ending=".normalized.json")
-    written = files.text(number_)
+    recorded = files.record("inference/progress", number_)
+    files.add(f"inference/progress/question{number_}.json", amounts_in(recorded or {}))
+    progress = recorded or listed
+    normalized, written = _steps(files, number_, progress)
     letters = files.record("evaluation/letters", number_, id_in="_meta")
     results = files.record("evaluation/results", number_)
     judged = files.record("evaluation/judge", number_)
-    if normalized is not None:
-        files.add(
-            f"inference/outputs/question{number_}.normalized.json", record_problems(normalized)
-        )
     scored = results if results is not None else judged
     kind = "results" if results is not None else "judge"
     process, faults = stored_process(part(scored, "process"))
@@ -199,11 +228,16 @@ def _item(
         return None
     own: Json = {**mapped, **part(progress, OWN_KEY)}
     answer = None if normalized is None else answer_in(normalized)
-    letter, source, doubtful = _letter(written, normalized is not None, answer, letters)
-    status, failure = _status(
-        progress, written, letter, own, gave_up=bool(answer and answer.gave_up)
+    found = letter_of(written, answer, letters, options)
+    status, failure = ending_of(
+        error=error_in(progress),
+        written=written,
+        letter=found.letter,
+        own=own,
+        gave_up=answer is not None and answer.gave_up,
     )
-    cell = _trajectory(normalized, written, status, letter, number_, method, progress)
+    is_answered = status == "answered"
+    cell = _trajectory(normalized, written, status, found.letter, number_, method, progress, own)
     accuracy = part(scored, "accuracy")
     correct = accuracy.get("correct")
     return RunItem(
@@ -214,68 +248,46 @@ def _item(
         text=written,
         trajectory=None if cell is None else replace(cell, forced=own.get("forced") is True),
         normalized=normalized,
-        letter=letter if status == "answered" else None,
-        letter_source=source if status == "answered" else None,
-        is_doubtful=doubtful and status == "answered",
+        letter=found.letter if is_answered else None,
+        letter_source=found.source if is_answered else None,
+        is_doubtful=found.is_doubtful and is_answered,
         letters=letters,
         gold=text(accuracy, "gold"),
         stored_letter=text(accuracy, "pred"),
         has_evaluation=scored is not None,
         stored_correct=correct if isinstance(correct, bool) else None,
         process=process,
-        judge_error=text(judged, "error") or text(results, "error"),
+        judge_error=error_in(judged) or error_in(results),
         video=text(progress, "video_path"),
-        measures=_measures(files, number_, progress, normalized, own, status),
+        measures=measures_of(files, number_, progress, normalized, own, status),
         source=files.source_of(number_),
         own=own,
     )
 
 
-def _letter(
-    written: str | None, is_structured: bool, answer: object, letters: Json | None
-) -> tuple[str | None, LetterSource | None, bool]:
-    """Return the letter, where it is from, and whether all votes missed it."""
-    structured = getattr(answer, "letter", None)
-    if structured is not None:
-        return str(structured), "trajectory", False
-    if is_structured and answer is not None:
-        return None, None, False
-    majority = (text(letters, "majority_letter") or "").strip().upper()
-    if majority in _LETTERS:
-        return majority, "letters", False
-    votes = items(letters, "votes")
-    if votes and any(vote is not None for vote in votes):
-        return None, None, False
-    read = _read(written or "")
-    return read, None if read is None else "text", bool(votes) and read is not None
-
-
-def _read(written: str) -> str | None:
-    """Return the letter that our own parser finds in a reply, without knowing the options' texts."""
-    unknown = tuple(f"\0option {letter}" for letter in _LETTERS)
-    asked = VisibleQuestion(question_id="q", text="?", options=unknown, video_duration_s=None)
-    index = parse_answer(written, asked).option_index
-    return None if index is None else _LETTERS[index]
-
-
-def _status(
-    progress: Json | None, written: str | None, letter: str | None, own: Json, *, gave_up: bool
-) -> tuple[RunStatus, str | None]:
-    error = text(progress, "error")
-    told: RunStatus | None = next(
-        (name for name in _STATUSES if name == text(own, "run_status")), None
-    )
-    if told is not None:
-        return told, error or text(own, "failure")
-    if error is not None:
-        return "agent_error", error
-    if written is None:
-        return "not_run", "no trajectory was recorded"
-    if gave_up:
-        return "limit", "the agent ended without an answer and the run wrote the letter A"
-    if not written.strip():
-        return "unparsed", "the reply is empty"
-    return ("answered", None) if letter is not None else ("unparsed", "no letter in the reply")
+def _steps(files: RunFiles, number_: int, progress: Json | None) -> tuple[Json | None, str | None]:
+    """Return the steps of a question and its text, each from the other where only one is left."""
+    normalized = files.record("inference/outputs", number_, ending=".normalized.json")
+    written = files.text(number_)
+    file = f"inference/outputs/question{number_}.normalized.json"
+    reply = text(progress, "response_text")
+    if normalized is None and written is not None and reply is None:
+        # A reply of a single turn is the model's own and never taken for steps.
+        file = f"inference/trajectories/question{number_}.txt"
+        try:
+            normalized = record_in(written)
+        except ValueError as error:
+            files.add(file, [str(error)])
+        if normalized is not None and normalized["question_id"] != number_:
+            found = normalized["question_id"]
+            files.add(file, [f"it is about question {found!r:.40}, but its name says {number_}"])
+    if normalized is None:
+        return None, reply if written is None else written
+    problems = record_problems(normalized)
+    files.add(file, problems)
+    if written is None and not problems:
+        written = canonical_text(normalized)
+    return normalized, written
 
 
 def _trajectory(
@@ -286,13 +298,16 @@ def _trajectory(
     number_: int,
     method: str,
     progress: Json | None,
+    own: Json,
 ) -> Trajectory | None:
     if normalized is not None:
         return trajectory_of(normalized, arm=method, question_id=str(number_), run_status=status)
     if written is None:
         return None
     index = _LETTERS.index(letter) if status == "answered" and letter in _LETTERS else None
-    said = ModelCall(role="orchestrator", model="unknown", text=written)
+    said = ModelCall(
+        role="orchestrator", model="unknown", text=written, reasoning=text(own, "thoughts") or ""
+    )
     return Trajectory(
         arm=method,
         question_id=str(number_),
@@ -301,39 +316,5 @@ def _trajectory(
         answer_index=index,
         answer_text=written,
         latency_s=number(progress, "elapsed_seconds"),
-        events=(said,) if written.strip() else (),
+        events=(said,) if written.strip() or said.reasoning else (),
     )
-
-
-def _measures(
-    files: RunFiles,
-    number_: int,
-    progress: Json | None,
-    normalized: Json | None,
-    own: Json,
-    status: RunStatus,
-) -> dict[str, float]:
-    """Return what the run recorded of a question's effort, by our names of the metrics."""
-    if status in {"agent_error", "provider_error", "media_error", "not_run"}:
-        return {}
-    steps = [text(step, "phase") for step in items(normalized, "steps")]
-    used = part(progress, "tokens") or part(normalized, "tokens")
-    spent = number(used, "total_tokens")
-    was_tracked = bool(number(used, "calls")) or bool(spent)
-    elapsed = number(normalized, "elapsed_seconds")
-    elapsed = number(progress, "elapsed_seconds") if elapsed is None else elapsed
-    waited = number(used, "retry_wait_seconds") or 0.0
-    is_single = normalized is None and not files.has_outputs(number_)
-    turns = files.turns(number_)
-    found = {
-        "turns": 1.0 if is_single else turns,
-        "visible_calls": 0.0 if is_single else _if(normalized, steps.count("tool_call")),
-        "latency_s": None if elapsed is None else max(0.0, elapsed - waited),
-        "tokens": spent if was_tracked else None,
-    }
-    ours = {name: number(own, name) for name in _EFFORT if name in own}
-    return {name: value for name, value in {**found, **ours}.items() if value is not None}
-
-
-def _if(present: object, value: float) -> float | None:
-    return None if present is None else float(value)

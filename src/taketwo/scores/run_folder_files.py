@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, cast
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import cast
 
 from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import Json, part, whole
-from taketwo.scores.process_scores import (
-    MilestoneLabel,
-    MilestoneStatus,
-    ProcessScores,
-    trajectory_score,
+
+__all__ = ["RunFiles"]
+
+_NUMBER = r"question(?P<id>0|[1-9][0-9]{0,17})"
+_QUESTION = re.compile(
+    r"(?P<folder>inference/(?:progress|trajectories|outputs)|evaluation/(?:letters|judge|results))"
+    rf"/{_NUMBER}\.(?P<ending>json|txt|normalized\.json)"
 )
-from taketwo.scores.run_folder_summary import STORED_AXES
-
-__all__ = ["RunFiles", "StoredProcess", "stored_process"]
-
-_NAME = re.compile(r"question(\d{1,18})\.(?:json|txt|normalized\.json)")
-_FOLDERS = (
-    "inference/progress",
-    "inference/trajectories",
-    "inference/outputs",
-    "evaluation/letters",
-    "evaluation/judge",
-    "evaluation/results",
+_ENDINGS = {
+    "inference/trajectories": ("txt",),
+    "inference/outputs": ("json", "txt", "normalized.json"),
+}
+_BESIDE = re.compile(
+    rf"taketwo\.json|(?:inference|evaluation)/summary\.json|inference/outputs/raw/{_NUMBER}\.iter\d+\.json"
 )
 _LISTED = 50
-_ROUNDING = 0.001
 
 
 class RunFiles:
@@ -52,12 +45,70 @@ class RunFiles:
     @cached_property
     def ids(self) -> frozenset[int]:
         """Return the questions that any file is about."""
-        return frozenset(
-            int(match[1])
-            for folder in _FOLDERS
-            for file in sorted((self._root / folder).glob("question*"))
-            if (match := _NAME.fullmatch(file.name)) is not None
+        return frozenset(number for name in self._names if (number := _number_of(name)) is not None)
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """Return the files that no question of the run can be read from, by their paths in it."""
+        return tuple(
+            name
+            for name in self._names
+            if _number_of(name) is None and _BESIDE.fullmatch(name) is None
         )
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Return the files of the run by their paths from its folder; hidden ones are no part of it."""
+        beside = (
+            path.name for path in self._root.iterdir() if path.is_file() and path.name[:1] != "."
+        )
+        within = (
+            path.relative_to(self._root).as_posix()
+            for path in self._within()
+            if path.is_file() and not path.is_dir()
+        )
+        return tuple(sorted({*beside, *within}))
+
+    def _within(self) -> Iterator[Path]:
+        """Yield what lies in the two folders, links to folders in the run followed one level deep."""
+        for top in ("inference", "evaluation"):
+            yield self._root / top
+            if not self._leads_inside(self._root / top):
+                continue
+            for folder, folders, names in os.walk(self._root / top):
+                folders[:] = [name for name in folders if name[:1] != "."]
+                linked = [Path(folder) / name for name in folders]
+                yield from linked
+                for link in linked:
+                    if link.is_symlink() and self._leads_inside(link):
+                        yield from (path for path in link.iterdir() if path.name[:1] != ".")
+                yield from (Path(folder) / name for name in names if name[:1] != ".")
+
+    def check_links(self) -> None:
+        """Note every link that leads out of the run folder or nowhere; what it names is never read."""
+        for path in (self._root / "taketwo.json", *self._within()):
+            if path.is_symlink() and not self._leads_inside(path):
+                self.add(
+                    path.relative_to(self._root).as_posix(),
+                    [
+                        "a link that leads out of the run folder or to nothing; put the file in its place"
+                    ],
+                )
+
+    def _leads_inside(self, path: Path) -> bool:
+        try:
+            found = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return False
+        return found.is_relative_to(self._home)
+
+    @cached_property
+    def _home(self) -> Path:
+        return self._root.resolve()
+
+    def _is_there(self, path: Path) -> bool:
+        """Return whether a file of the run can be read; what lies elsewhere is not of the run."""
+        return path.is_file() and self._leads_inside(path)
 
     def add(self, file: str, problems: Iterable[str]) -> None:
         """Note what is wrong with a file, by its path from the run folder."""
@@ -83,7 +134,7 @@ class RunFiles:
 
     def json(self, path: Path) -> Json | None:
         """Return a file's JSON object; None where there is no file, or no object in it."""
-        if not path.is_file():
+        if not self._is_there(path):
             return None
         name = path.relative_to(self._root).as_posix()
         try:
@@ -116,7 +167,7 @@ class RunFiles:
     def text(self, number: int) -> str | None:
         """Return the text of a trajectory as it stands; None where there is none."""
         path = self._root / "inference" / "trajectories" / f"question{number}.txt"
-        if not path.is_file():
+        if not self._is_there(path):
             return None
         try:
             return path.read_bytes().decode("utf-8")
@@ -131,7 +182,7 @@ class RunFiles:
     def turns(self, number: int) -> float | None:
         """Return how many turns the native list of steps counts; None where there is none."""
         path = self._root / "inference" / "outputs" / f"question{number}.json"
-        if not path.is_file():
+        if not self._is_there(path):
             return None
         try:
             listed: object = json.loads(path.read_bytes())
@@ -154,6 +205,8 @@ class RunFiles:
         for path in sorted(
             (self._root / "inference" / "outputs").glob("question*.normalized.json")
         ):
+            if not self._is_there(path):
+                continue
             try:
                 record: object = json.loads(path.read_bytes())
             except (OSError, ValueError, RecursionError):
@@ -175,83 +228,9 @@ class RunFiles:
         return self._root / "inference" / "summary.json"
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredProcess:
-    """A judge's scores as a run folder has them.
-
-    `trajectory_score` and `mc_rate` are 0 to 1, None where nothing applies. The denominator of a stored
-    `mc_rate` is what its writer took, which in the reference is the number of milestones that the
-    judge returned.
-    """
-
-    scores: ProcessScores
-    trajectory_score: float | None
-    mc_rate: float | None
-
-
-class _Label(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-    id: str
-    status: MilestoneStatus
-    evidence: str | None = None
-
-
-_Score = Annotated[int, Field(ge=0, le=2, strict=True)] | None
-
-
-class _Scores(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    P1: _Score
-    P2: _Score
-    P3: _Score
-    P4: _Score
-    P5: _Score
-
-
-class _Process(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    scores: _Scores
-    traj: Annotated[float, Field(ge=0, le=1)] | None = None
-    mc_rate: Annotated[float, Field(ge=0, le=1)] | None = None
-    rationales: dict[str, str | None] = {}
-    milestones: list[_Label] = []
-    failure_tags: list[str] = []
-    summary: str | None = ""
-
-
-def stored_process(record: Mapping[str, object]) -> tuple[StoredProcess | None, Sequence[str]]:
-    """Return the scores of a stored record, and what is wrong with it; (None, ()) where it is empty."""
-    if not record:
-        return None, ()
-    try:
-        found = _Process.model_validate(record)
-    except ValidationError as error:
-        return None, [
-            f"field 'process.{'.'.join(map(str, item['loc']))}': {item['msg']}, found "
-            f"{item['input']!r:.60}"
-            for item in error.errors(include_url=False)[:20]
-        ]
-    stored = cast("dict[str, int | None]", found.scores.model_dump())
-    axes = {axis: stored[name] for name, axis in STORED_AXES.items()}
-    applies = any(score is not None for score in axes.values())
-    score = trajectory_score(axes) if applies else None
-    if score is not None and found.traj is not None and abs(score - found.traj) > _ROUNDING:
-        return None, [
-            f"field 'process.traj' is {found.traj:g}, but the scores beside it give {score:g}"
-        ]
-    return StoredProcess(
-        scores=ProcessScores(
-            axes=axes,
-            rationales={name: written or "" for name, written in found.rationales.items()},
-            milestones=tuple(
-                MilestoneLabel(
-                    milestone_id=label.id, status=label.status, evidence=label.evidence or ""
-                )
-                for label in found.milestones
-            ),
-            failure_tags=tuple(found.failure_tags),
-            summary=found.summary or "",
-        ),
-        trajectory_score=score,
-        mc_rate=found.mc_rate,
-    ), ()
+def _number_of(name: str) -> int | None:
+    """Return the question that a file is about, by its path in the run."""
+    match = _QUESTION.fullmatch(name)
+    if match is None or match["ending"] not in _ENDINGS.get(match["folder"], ("json",)):
+        return None
+    return int(match["id"])

@@ -1,34 +1,34 @@
-"""Trajectories as the steps of AgentVidBench's normalized files (schema 1.1), and back.
+"""Trajectories as the steps of AgentVidBench's normalized files (schema 1.1), and the text of such steps.
 
 The phases are theirs: `thinking`, `tool_call`, `tool_result`, `answer`. What is below a visible call
 has no phase and is left out; a remark of the harness is a `thinking` step of native type `note`, so
-that a forced answer does not look voluntary.
+that a forced answer does not look voluntary. Words that were said bear a mark, thoughts bear none.
+What has no place in a step's data stands beside it under our own key.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, cast
-
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from typing import Literal, cast
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import Question
-from taketwo.executions.log_json import Json, arguments, number, part, plain_json, text
-from taketwo.executions.trajectory import Event, ModelCall, Note, RunStatus, ToolCall, Trajectory
+from taketwo.executions.log_json import Json, number, part, plain_json, text
+from taketwo.executions.trajectory import Event, ModelCall, Note, ToolCall, Trajectory
+from taketwo.scores.run_folder_summary import OWN_KEY
 
 __all__ = [
+    "ERROR",
+    "MARKS",
+    "REMARK",
     "SCHEMA_VERSION",
-    "StructuredAnswer",
-    "answer_in",
+    "Phase",
     "canonical_text",
     "normalized_record",
-    "record_problems",
-    "trajectory_of",
+    "record_in",
+    "turn_of_each",
     "without_identity",
 ]
 
@@ -36,61 +36,23 @@ SCHEMA_VERSION = "1.1"
 
 Phase = Literal["thinking", "tool_call", "tool_result", "answer", "plan", "observe", "reflect"]
 
-_BEFORE_CALL, _REPLY, _REMARK = "[PRE-ACTION] ", "[RESPONSE] ", "[HARNESS] "
-_GAVE_UP = "max iterations"
-_NO_RESULT = "the run recorded no result of this call"
-_ERROR = "[ERROR] "
-_HEADER = re.compile(r"\A=== [^\n]* trajectory \(model=[^\n]*, qid=[^\n]*\) ===\n+")
-_LABEL = re.compile("[A-Z]|[1-9][0-9]{0,3}")
+_BEFORE_CALL, _REPLY = "[PRE-ACTION] ", "[RESPONSE] "
+MARKS = (_BEFORE_CALL, _REPLY)
+"""What words that a model said begin with: before a call, and without one."""
+
+REMARK = "[HARNESS] "
+ERROR = "[ERROR] "
+
+_HEADER = re.compile(
+    r"\A=== (?P<method>[^\n]*) trajectory \(model=(?P<model>[^\n]*), qid=(?P<id>[^\n]*)\) ===[ \t]*\n+"
+)
 _METRICS = re.compile(r"^Metrics: n_steps=[^\n]*\n+", re.MULTILINE)
-
-
-_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class _Step(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    step_id: Annotated[int, Field(ge=1, strict=True)]
-    phase: Phase
-    method_native_type: str = ""
-    data: dict[str, object]
-    elapsed_seconds: _Seconds | None = None
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    schema_version: str = Field(pattern=r"^1\.\d+$")
-    question_id: int = Field(validation_alias=AliasChoices("question_id", "qid"), strict=True)
-    method: str
-    model: str
-    question_text: str = ""
-    elapsed_seconds: _Seconds | None = None
-    steps: list[_Step]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StructuredAnswer:
-    """The answer step of a trajectory: its letter, None where it is none, and whether it gave up.
-
-    Where the agent of the reference ends without an answer, for whatever reason, it writes the
-    letter A with the reason "max iterations". Nobody chose that letter.
-    """
-
-    letter: str | None
-    reasoning: str
-    gave_up: bool
-
-
-def record_problems(record: Json) -> list[str]:
-    """Return what is wrong with a normalized file, each with its field."""
-    try:
-        _Record.model_validate(record)
-    except ValidationError as error:
-        return [
-            f"field {'.'.join(map(str, item['loc']))!r}: {item['msg']}, found {item['input']!r:.60}"
-            for item in error.errors(include_url=False)[:20]
-        ]
-    return []
+_FIRST_STEP = re.compile(r"^\[Step 1\][ \t]*\n", re.MULTILINE)
+_STEP = re.compile(r"\[Step ([0-9]{1,9})\][ \t]*\n")
+_SHOWN = ("step_id", "phase", "method_native_type", "data")
+_USED = r"(?:\w+_)?tokens(?:_\w+)?|elapsed(?:_\w+)?|latency(?:_\w+)?|wall_\w+|retry_\w+|cost_usd"
+_USE = re.compile(_USED)
+_USE_LINE = re.compile(rf'^[ \t]*"(?:{_USED})": (?:-?[0-9][^\n]*|null,?)\n', re.MULTILINE)
 
 
 def normalized_record(
@@ -122,16 +84,23 @@ def normalized_record(
 
 def _steps_of(event: Event) -> list[dict[str, JsonValue]]:
     if isinstance(event, Note):
-        return [_step("thinking", "note", {"text": f"{_REMARK}{event.text}"})]
+        return [_step("thinking", "note", {"text": f"{REMARK}{event.text}"})]
     if isinstance(event, ModelCall):
-        if event.role != "orchestrator" or event.error is not None or not event.text.strip():
+        if event.role != "orchestrator" or event.error is not None:
             return []
         mark = _BEFORE_CALL if event.tool_calls else _REPLY
-        return [_step("thinking", "thinking", {"text": f"{mark}{event.text}"}, event.latency_s)]
+        said: list[dict[str, JsonValue]] = []
+        if event.reasoning.strip():
+            said.append(_thought(event))
+        if event.text.strip():
+            said.append(_step("thinking", "thinking", {"text": f"{mark}{event.text}"}))
+        if said and event.latency_s is not None:
+            said[-1]["elapsed_seconds"] = event.latency_s
+        return said
     if not isinstance(event, ToolCall):
         return []
     asked = cast("dict[str, JsonValue]", plain_json(dict(event.arguments)))
-    shown = event.result or (f"{_ERROR}{event.error}" if event.error is not None else "")
+    shown = event.result or (f"{ERROR}{event.error}" if event.error is not None else "")
     result: dict[str, JsonValue] = {
         "tool": event.name,
         "success": event.error is None,
@@ -148,6 +117,17 @@ def _steps_of(event: Event) -> list[dict[str, JsonValue]]:
     ]
 
 
+def _thought(call: ModelCall) -> dict[str, JsonValue]:
+    """Return the step of what a model thought; ours says what the words alone do not show."""
+    step = _step("thinking", "thinking", {"text": call.reasoning})
+    own: dict[str, JsonValue] = {}
+    if call.reasoning.startswith(MARKS):
+        own["is_thought"] = True
+    if not call.text.strip():
+        own["is_whole"] = True
+    return {**step, OWN_KEY: own} if own else step
+
+
 def _step(
     phase: Phase, native: str, data: dict[str, JsonValue], seconds: float | None = None
 ) -> dict[str, JsonValue]:
@@ -157,15 +137,9 @@ def _step(
 
 def _answer_step(trajectory: Trajectory, question: Question) -> dict[str, JsonValue]:
     index = trajectory.answer_index
-    return _step(
-        "answer",
-        "answer",
-        {
-            "letter": None if index is None else question.labels[index],
-            "reasoning": trajectory.reasoning,
-            "text": trajectory.answer_text,
-        },
-    )
+    letter = None if index is None else question.labels[index]
+    step = _step("answer", "answer", {"letter": letter, "reasoning": trajectory.reasoning})
+    return {**step, OWN_KEY: {"text": trajectory.answer_text}}
 
 
 def _metrics(steps: Sequence[Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -202,118 +176,107 @@ def canonical_text(record: Json) -> str:
         "",
     ]
     for place, step in enumerate(cast("list[object]", record.get("steps")), start=1):
-        lines += [f"[Step {place}]", json.dumps(step, indent=2, ensure_ascii=False)]
+        lines += [f"[Step {place}]", json.dumps(plain_json(step), indent=2, ensure_ascii=False)]
     return "\n".join(lines) + "\n"
 
 
-def without_identity(written: str) -> str:
-    """Return a canonical text without the lines that name system and model and count steps."""
-    return _METRICS.sub("", _HEADER.sub("", written, count=1), count=1)
+def record_in(written: str) -> Json | None:
+    """Return the record that a canonical text was made of; None where it is no such text.
 
-
-def answer_in(record: Json) -> StructuredAnswer | None:
-    """Return the last answer step of a normalized record."""
-    found = [step.data for step in _Record.model_validate(record).steps if step.phase == "answer"]
-    if not found:
-        return None
-    letter = (text(found[-1], "letter") or "").strip().upper()
-    reasoning = text(found[-1], "reasoning") or ""
-    gave_up = reasoning.strip().casefold() == _GAVE_UP and letter in {"A", "?", ""}
-    is_none = gave_up or _LABEL.fullmatch(letter) is None
-    return StructuredAnswer(
-        letter=None if is_none else letter, reasoning=reasoning, gave_up=gave_up
-    )
-
-
-def trajectory_of(
-    record: Json, *, arm: str, question_id: str, execution: int = 1, run_status: RunStatus
-) -> Trajectory:
-    """Return what a normalized record says as a trajectory of ours.
-
-    A call without a result has an error that says so. Models and tools below the visible calls are
-    not in such a record and neither are they in the trajectory.
+    A mark of the byte order and line ends of Windows make no difference.
 
     Raises
     ------
     ValueError
-        If the record breaks the schema (`record_problems` says where).
+        If it begins as one and its steps cannot be read; the message says at which.
     """
-    found = _Record.model_validate(record)
-    answer = answer_in(record)
-    events = _events(found)
-    said = [event.text for event in events if isinstance(event, ModelCall)]
-    given = [step.data for step in found.steps if step.phase == "answer"]
-    written = text(given[-1], "text") if given else None
-    if written is None:
-        written = "" if answer is None or answer.letter is None else (said or [answer.letter])[-1]
-    letter = None if answer is None else answer.letter
-    return Trajectory(
-        arm=arm,
-        question_id=question_id,
-        execution=execution,
-        run_status=run_status,
-        answer_index=None if letter is None else _index_of(letter),
-        answer_text=written,
-        reasoning="" if answer is None or answer.gave_up else answer.reasoning,
-        latency_s=found.elapsed_seconds,
-        events=tuple(events),
+    plain = _unix(written)
+    head = _HEADER.match(plain)
+    first = None if head is None else _FIRST_STEP.search(plain, head.end())
+    if head is None or first is None:
+        return None
+    about = _METRICS.sub("", plain[head.end() : first.start()]).strip()
+    identity = head["id"].strip()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question_id": int(identity) if re.fullmatch("[0-9]{1,18}", identity) else identity,
+        "method": head["method"],
+        "model": head["model"],
+        "question_text": about.removeprefix("Question:").strip(),
+        "steps": _steps_in(plain, first.start()),
+    }
+
+
+def _unix(written: str) -> str:
+    return written.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _steps_in(plain: str, at: int) -> list[Json]:
+    decoder = json.JSONDecoder()
+    steps: list[Json] = []
+    while (match := _STEP.match(plain, at)) is not None:
+        if int(match[1]) != len(steps) + 1:
+            raise ValueError(f"[Step {match[1]}] stands where step {len(steps) + 1} is expected")
+        try:
+            step, at = decoder.raw_decode(plain, match.end())
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"[Step {match[1]}] holds no readable JSON; the text is cut off or changed"
+            ) from error
+        if type(step) is not dict:
+            raise ValueError(f"[Step {match[1]}] holds no JSON object")
+        steps.append(cast("Json", step))
+        while plain[at : at + 1].isspace():
+            at += 1
+    if at < len(plain):
+        raise ValueError(f"what follows [Step {len(steps)}] is no step")
+    return steps
+
+
+def without_identity(written: str) -> str:
+    """Return a canonical text without what names system or model, counts steps or tells tokens and times.
+
+    Any other text is returned as it stands.
+    """
+    plain = _unix(written)
+    if _HEADER.match(plain) is None and _METRICS.search(plain) is None:
+        return written
+    shown = _METRICS.sub("", _HEADER.sub("", plain, count=1), count=1)
+    first = _FIRST_STEP.search(shown)
+    if first is None:
+        return shown
+    try:
+        steps = _steps_in(shown, first.start())
+    except ValueError:
+        return _USE_LINE.sub("", shown)
+    return shown[: first.start()] + "".join(
+        f"[Step {place}]\n{json.dumps(_blind(step), indent=2, ensure_ascii=False)}\n"
+        for place, step in enumerate(steps, start=1)
     )
 
 
-def _index_of(label: str) -> int:
-    """Return the 0-based option of a label: A to Z, or 1 to n where there are more than 26."""
-    return int(label) - 1 if label.isdigit() else ord(label) - ord("A")
+def _blind(step: Json) -> dict[str, JsonValue]:
+    return {name: _unused(plain_json(step[name]), name) for name in _SHOWN if name in step}
 
 
-def _events(record: _Record) -> list[Event]:
-    events: list[Event] = []
-    waiting: dict[str, deque[int]] = {}
-    for step in record.steps:
-        name = str(step.data.get("tool") or "unnamed")
-        if step.phase == "tool_call":
-            waiting.setdefault(name, deque()).append(len(events))
-            events.append(
-                ToolCall(
-                    call_id=f"step-{step.step_id}",
-                    name=name,
-                    arguments=arguments(plain_json(step.data.get("arguments"))),
-                    error=_NO_RESULT,
-                )
-            )
-        elif step.phase == "tool_result":
-            at = waiting[name].popleft() if waiting.get(name) else None
-            call = None if at is None else cast("ToolCall", events[at])
-            answered = _answered(call, name, step)
-            if at is None:
-                events.append(answered)
-            else:
-                events[at] = answered
-        elif step.phase != "answer":
-            events += _said(step, record.model)
-    return events
+def _unused(value: JsonValue, name: str) -> JsonValue:
+    """Return a part of a step without what was used for it; what a tool was asked stays whole."""
+    if name == "arguments" or not isinstance(value, (dict, list)):
+        return value
+    if isinstance(value, list):
+        return [_unused(item, "") for item in value]
+    return {key: _unused(item, key) for key, item in value.items() if _USE.fullmatch(key) is None}
 
 
-def _answered(call: ToolCall | None, name: str, step: _Step) -> ToolCall:
-    shown = text(step.data, "result_text") or ""
-    failed = step.data.get("success") is False
-    is_told = failed and shown.startswith(_ERROR)
-    return ToolCall(
-        call_id=f"step-{step.step_id}" if call is None else call.call_id,
-        name=name,
-        arguments={} if call is None else call.arguments,
-        result="" if is_told else shown,
-        error=(shown.removeprefix(_ERROR) if is_told else "the call failed") if failed else None,
-        latency_s=step.elapsed_seconds,
-    )
-
-
-def _said(step: _Step, model: str) -> list[Event]:
-    words = text(step.data, "text")
-    if words is None:
-        words = json.dumps(plain_json(step.data), ensure_ascii=False) if step.data else ""
-    if step.method_native_type == "note":
-        return [Note(text=words.removeprefix(_REMARK))]
-    plain = words.removeprefix(_BEFORE_CALL).removeprefix(_REPLY)
-    if not plain.strip():
-        return []
-    return [ModelCall(role="orchestrator", model=model, text=plain, latency_s=step.elapsed_seconds)]
+def turn_of_each(steps: Sequence[Mapping[str, JsonValue]]) -> list[int]:
+    """Return the turn of each step, from 1: a turn begins with what a model thought or said."""
+    turns: list[int] = []
+    turn, is_open = 0, False
+    for step in steps:
+        is_said = step["method_native_type"] == "thinking"
+        words = text(step["data"], "text") or ""
+        is_thought = part(step, OWN_KEY).get("is_thought") is True or not words.startswith(MARKS)
+        turn += is_said and (is_thought or not is_open)
+        is_open = is_said and is_thought and part(step, OWN_KEY).get("is_whole") is not True
+        turns.append(max(1, turn))
+    return turns

@@ -17,7 +17,7 @@ from taketwo.executions.log_json import encodable, plain_json
 from taketwo.executions.trajectory import Trajectory
 from taketwo.media.store import write_atomically
 from taketwo.scores.run_folder import OWN_FILE
-from taketwo.scores.run_folder_steps import canonical_text, normalized_record
+from taketwo.scores.run_folder_steps import canonical_text, normalized_record, turn_of_each
 from taketwo.scores.run_folder_summary import (
     OWN_KEY,
     Evaluated,
@@ -30,7 +30,6 @@ from taketwo.scores.run_folder_summary import (
 __all__ = [
     "OWN_FORMAT",
     "RunCell",
-    "folder_name",
     "letters_of",
     "numbered",
     "write_evaluation",
@@ -40,7 +39,6 @@ __all__ = [
 
 OWN_FORMAT = "taketwo.run-folder/1"
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _FAILED = ("agent_error", "provider_error", "media_error")
 
@@ -72,7 +70,9 @@ class RunCell:
     def own(self) -> dict[str, JsonValue]:
         """Return what is ours of the record: ids, status and measures."""
         cell = self.trajectory
+        thoughts = "\n".join(call.reasoning for call in cell.model_calls if call.reasoning)
         return {
+            **({"thoughts": encodable(thoughts)} if self.is_single_turn and thoughts else {}),
             "id": self.question.question_id,
             "video_id": self.question.video_id,
             "run_status": cell.run_status,
@@ -81,18 +81,6 @@ class RunCell:
             "latency_wall_s": cell.latency_wall_s,
             **self.measures,
         }
-
-
-def folder_name(framework: str, model: str, tag: str) -> str:
-    """Return `<framework>_<model>_<tag>` without a character that could lead elsewhere.
-
-    Examples
-    --------
-    >>> folder_name("ours", "Qwen/Qwen3-VL", "K1")
-    'ours_Qwen_Qwen3-VL_K1'
-    """
-    parts = (_UNSAFE.sub("_", part).strip(".") or "unnamed" for part in (framework, model, tag))
-    return "_".join(parts)[:200]
 
 
 def numbered(questions: Sequence[Question]) -> dict[str, int]:
@@ -191,13 +179,11 @@ def _whole(value: float | None) -> int | None:
 
 def _native(record: Mapping[str, JsonValue]) -> list[JsonValue]:
     """Return the steps as the flat list that the reference writes, with the turn of each."""
-    rows: list[JsonValue] = []
-    turn = 0
-    for step in cast("list[dict[str, JsonValue]]", record["steps"]):
-        turn += step["method_native_type"] == "thinking"
-        data = cast("dict[str, JsonValue]", step["data"])
-        rows.append({**data, "iteration": max(1, turn), "type": step["phase"]})
-    return rows
+    steps = cast("list[dict[str, JsonValue]]", record["steps"])
+    return [
+        {**cast("dict[str, JsonValue]", step["data"]), "iteration": turn, "type": step["phase"]}
+        for step, turn in zip(steps, turn_of_each(steps), strict=True)
+    ]
 
 
 def write_evaluation(

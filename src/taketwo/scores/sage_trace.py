@@ -38,6 +38,12 @@ _NUMBERED = re.compile(r"_#\w+$")
 _FAILED_CALL = "Error executing "
 _BLOCKED = "invalid_tool_request_blocked"
 _NO_ANSWER = "could not produce an answer"
+_GAVE_UP = re.compile(
+    r"[\s*_`\"']*could not produce (?:an|a supported) answer"
+    r"(?=\s*(?:[.:;!\n*_`\"']|\Z)|\s+after\s+(?:\d+\s|requesting unavailable tool))"
+    r"(?:\s+after\s+\d+\s+(?P<attempts>attempts?\b))?",
+    re.IGNORECASE,
+)
 _STATUSES: tuple[RunStatus, ...] = (
     "answered", "abstained", "unparsed", "limit", "agent_error", "provider_error", "media_error",
     "not_run",
@@ -68,11 +74,16 @@ def join_id(video: str, question: str) -> str:
     return safe_question_id(f"{stem}-{digest[:8]}")
 
 
-def ending_of(answer: object, own: Json) -> tuple[RunStatus, str | None]:
+def ending_of(
+    answer: object, own: Json, *, is_correct: object = None
+) -> tuple[RunStatus, str | None]:
     """Return how a row's question ended, by its answer and by what we wrote beside it ourselves.
 
-    An answer that is null was given up. The text that the run puts where the turns ran out is a limit,
-    the one for five attempts that all broke is an error: neither is an answer that is wrong.
+    An answer that is null was given up. The text that the run puts where the turns ran out, or where it
+    asked for tools that are not there, is a limit, the one for attempts that all broke is an error:
+    neither is an answer that is wrong. It is told by its beginning, a sentence of its own; SAGE's
+    evaluator looks for the words anywhere, so that an answer which uses them loses there. Where the
+    judge of the file found the answer right (`is_correct` true), it is an answer whatever it says.
     """
     told: RunStatus | None = next(
         (name for name in _STATUSES if name == text(own, "run_status")), None
@@ -82,9 +93,10 @@ def ending_of(answer: object, own: Json) -> tuple[RunStatus, str | None]:
     said = "" if answer is None else str(answer).strip()
     if not said:
         return "abstained", "the answer is null or empty"
-    if _NO_ANSWER not in said.casefold():
+    found = _GAVE_UP.match(said)
+    if found is None or is_correct is True:
         return "answered", None
-    return ("agent_error" if "attempt" in said.casefold() else "limit"), said
+    return ("limit" if found["attempts"] is None else "agent_error"), said
 
 
 def trace_events(results: Json) -> tuple[Event, ...] | None:
@@ -146,7 +158,7 @@ def _shown(value: object) -> str:
 def sage_trajectory(record: Json, *, arm: str, execution: int = 1) -> Trajectory:
     """Return the trajectory that an inference row tells of."""
     own = part(record, OWN_KEY)
-    status, failure = ending_of(record.get("answer"), own)
+    status, failure = ending_of(record.get("answer"), own, is_correct=record.get("is_correct"))
     events = trace_events(part(record, "complete_results")) or ()
     written = text(record, "path") or text(record, "video_path") or ""
     return Trajectory(

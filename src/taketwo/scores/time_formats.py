@@ -150,7 +150,7 @@ def trajectory_with_times(
     events: list[Event] = []
     for event in trajectory.events:
         if isinstance(event, ModelCall):
-            events.append(replace(event, text=text(event.text)))
+            events.append(replace(event, text=text(event.text), reasoning=text(event.reasoning)))
         elif isinstance(event, ToolCall):
             arguments = _value(event.arguments, text, lambda number: _written(number, style, fps))
             events.append(
@@ -164,7 +164,12 @@ def trajectory_with_times(
             events.append(
                 replace(event, text=text(event.text)) if isinstance(event, Note) else event
             )
-    return replace(trajectory, events=tuple(events), answer_text=text(trajectory.answer_text))
+    return replace(
+        trajectory,
+        events=tuple(events),
+        answer_text=text(trajectory.answer_text),
+        reasoning=text(trajectory.reasoning),
+    )
 
 
 def format_probes(

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import polars as pl
 
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
-from taketwo.scores.judgement_parts import read_parts, write_part
+from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
 from taketwo.scores.process_scores import (
     MilestoneLabel,
     MilestoneStatus,
@@ -130,12 +130,12 @@ def write_trajectory_judgements(
 
 
 def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement]:
-    """Read all parts in `folder`, by key.
+    """Read all parts in `folder`, by key; of several judgements of one content the first counts.
 
     Raises
     ------
     InvalidResults
-        If a part cannot be read, or two parts give one key different scores.
+        If a part cannot be read.
     """
     found: dict[str, TrajectoryJudgement] = {}
     parts = read_parts(
@@ -148,12 +148,7 @@ def read_trajectory_judgements(folder: Path) -> Mapping[str, TrajectoryJudgement
     )
     for path, row in parts:
         judgement = _judgement(path, row)
-        earlier = found.setdefault(judgement.key, judgement)
-        if earlier.scores != judgement.scores:
-            raise InvalidResults(
-                f"{path}: one trajectory on {judgement.question_id!r} was judged twice by "
-                f"{judgement.judge} with different scores; remove the part that is wrong"
-            )
+        keep_first(found, judgement, lambda item: item.scores)
     return found
 
 
@@ -197,6 +192,11 @@ def _judgement(path: Path, row: Mapping[str, object]) -> TrajectoryJudgement:
             output_tokens=cast("int | None", row["output_tokens"]),
         )
         _ = judgement.trajectory_score
+        for label in scores.milestones:
+            if not isinstance(label.milestone_id, str) or not isinstance(label.evidence, str):  # pyright: ignore[reportUnnecessaryIsInstance] it is anybody's file
+                raise TypeError(f"a milestone's label is {label!r:.80}")
+        if judgement.protocol not in get_args(Protocol):
+            raise ValueError(f"there is no protocol {judgement.protocol!r:.40}")
         if judgement.reference == "milestones":
             _ = judgement.mc_rate
         elif judgement.reference != "explanation":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -34,10 +35,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _MOST_JSON_STARTS = 20
 _DEEPEST = 50
 _HEADING = re.compile(
-    r"((?:\A|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*+)\[[ \t]*+((?:step\b|final[ \t]++answer\b)[^\]\n]{0,80}+)\]?",
-    re.IGNORECASE,
+    r"^([ \t]*+)\[[ \t]*+((?:step\b|final[ \t]++answer\b)[^\]\n]{0,80}+)\]?",
+    re.IGNORECASE | re.MULTILINE,
 )
 """How a step and the final answer are headed, at the beginning of a line."""
+
+_BREAK = re.compile("[\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]")
+_HIDDEN = frozenset({"Cc", "Cf"})
 
 _ANSWER_KEYS = frozenset({"answer", "letter", "choice", "option", "final_answer"})
 
@@ -53,21 +57,40 @@ class RenderedTrajectory:
 def rendered(trajectory: Trajectory, *, system: str) -> RenderedTrajectory:
     """Return the text of a trajectory.
 
-    Two trajectories have the same text exactly where the same was said, called, returned and
-    answered; arm, execution, models, tokens and latencies leave no trace.
+    Two trajectories have the same text exactly where the same was thought, said, called, returned
+    and answered; arm, execution, models, tokens and latencies leave no trace.
     """
     steps = [step for event in trajectory.events if (step := _step(event)) is not None]
     lines = [f"[step {number}] {step}" for number, step in enumerate(steps, start=1)]
     final = _plain(trajectory.answer_text)
-    status = "" if trajectory.run_status == "answered" else f" ({trajectory.run_status})"
+    reasons = trajectory.reasoning.strip()
+    shown = "\n".join([trajectory.answer_text, *steps])
+    if reasons and _one_line(reasons) not in _one_line(shown):
+        final = f"{final}\n\n{_plain(f'Reasons given: {reasons}')}"
+    # That a limit ended the cell is for the judge to know; that nobody could read the answer is not.
+    status = " (limit)" if trajectory.run_status == "limit" else ""
     forced = ", given because a budget ran out" if trajectory.forced else ""
     lines.append(f"[final answer{status}{forced}]\n{final}")
     return RenderedTrajectory(text="\n\n".join(lines), system=system)
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
+
+
 def _plain(text: str) -> str:
-    """Return a text of an agent or a tool that cannot pass for the heading of a step or the final answer."""
-    return _HEADING.sub(r"\1(\2)", text.strip()) or _NO_TEXT
+    """Return a text of an agent or a tool that cannot pass for the heading of a step or the final answer.
+
+    Every break of a line is one, and characters that nobody sees are gone, before headings are
+    looked for: what is taken out later could make one.
+    """
+    lines = _BREAK.sub("\n", text.replace("\r\n", "\n"))
+    visible = "".join(
+        character
+        for character in lines
+        if character in "\n\t" or unicodedata.category(character) not in _HIDDEN
+    )
+    return _HEADING.sub(r"\1(\2)", visible.strip()) or _NO_TEXT
 
 
 def rendered_prediction(text: str, *, system: str) -> RenderedTrajectory:
@@ -153,9 +176,11 @@ def _step(event: Event) -> str | None:
     if isinstance(event, Note):
         return f"remark of the harness: {_plain(event.text)}"
     if isinstance(event, ModelCall):
-        if event.role != "orchestrator" or event.error is not None or not event.text.strip():
+        thought = f"thinking: {event.reasoning.strip()}" if event.reasoning.strip() else ""
+        said = "\n\n".join(part for part in (thought, event.text.strip()) if part)
+        if event.role != "orchestrator" or event.error is not None or not said:
             return None
-        return f"said:\n{_plain(event.text)}"
+        return f"said:\n{_plain(said)}"
     if isinstance(event, PrimitiveOperation):
         is_own_look = event.operation == "extract_video_parts" and event.call_id is None
         return (
@@ -163,7 +188,9 @@ def _step(event: Event) -> str | None:
             if is_own_look and event.frames
             else None
         )
-    arguments = json.dumps(dict(event.arguments), ensure_ascii=False, sort_keys=True)
+    written = json.dumps(dict(event.arguments), ensure_ascii=False, sort_keys=True)
+    # JSON leaves some breaks of a line as they are.
+    arguments = _BREAK.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
     outcome = "failed" if event.error is not None else "returned"
     name = " ".join(event.name.split())
     return f"called {name} with {arguments}\n{outcome}:\n{_plain(event.result)}"

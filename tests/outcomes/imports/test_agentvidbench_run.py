@@ -2,12 +2,21 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.outcomes.imports.files import cells, read
-from tests.scores.lemon_run import NORMALIZED, RESULTS, changed, write_json, write_run, write_text
+from tests.scores.lemon_run import (
+    NORMALIZED,
+    RESULTS,
+    canonical,
+    changed,
+    write_json,
+    write_run,
+    write_text,
+)
 
 from taketwo.auditing import audit
 from taketwo.errors import InvalidResults, RequestError
@@ -180,3 +189,31 @@ def test_an_audit_compares_two_methods(tmp_path: Path) -> None:
     assert table["trajectory_score"].unique().to_list() == [0.6]
     pair = found.comparison.to_json()["comparisons"][0]  # type: ignore[index,call-overload]
     assert set(pair["metrics"]) >= {"accuracy", "trajectory_score"}  # type: ignore[index,call-overload,arg-type]
+
+
+def test_files_that_no_question_has_are_in_the_account(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    write_text(root / "inference/progress/questionq1.json", "{}")
+    write_text(root / "inference/trajectories/question01.txt", "x")
+
+    found = read(root)
+
+    assert (
+        f"{root}: 2 files are not used, no question has them: inference/progress/questionq1.json, "
+        "inference/trajectories/question01.txt"
+    ) in found.reading.notes
+    assert found.reading.n_questions == 1
+
+
+def test_a_letter_that_nobody_chose_is_a_limit_where_only_the_text_is_left(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    steps = copy.deepcopy(NORMALIZED)
+    steps["steps"][-1]["data"] = {"letter": "A", "reasoning": "max iterations"}
+    shutil.rmtree(root / "inference/outputs")
+    write_text(root / "inference/trajectories/question9001.txt", canonical(steps))
+    credited = changed(RESULTS, number=9001, accuracy={"gold": "A", "pred": "A", "correct": True})
+    write_json(root / "evaluation/results/question9001.json", credited)
+
+    found = read(root)
+
+    assert cells(found, "accuracy")["ours/gemini-2.5-pro", "K1", "9001"] == (0.0, "limit")

@@ -8,6 +8,7 @@ from tests.outcomes.imports.files import cells, read, write_json, write_lines
 
 from taketwo.errors import InvalidResults
 from taketwo.outcomes.imports.detect import recognise
+from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.scores.sage_trace import join_id
 
 STEM = "sage_SAGE-MM-8B_sage_bench_results"
@@ -37,7 +38,7 @@ def score(number: int, correct: object = True, **fields: Any) -> dict[str, Any]:
 
 
 def answer(number: int, spelling: str = "search_llm", **fields: Any) -> dict[str, Any]:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"tool_calls": {"web-search_#1": {"result": "x", "arguments": {}}},
          f"{spelling}_results": "again"},
         {"tool_calls": {"None_#2": {"result": "none"}}, f"{spelling}_results": "blue"},
@@ -98,7 +99,15 @@ def test_questions_that_a_file_lacks_are_named_and_not_run(tmp_path: Path) -> No
 
     found = read(tmp_path)
 
-    assert cells(found, "accuracy")["sage_SAGE-MM-8B", "K1", name(2)] == (None, "not_run")
+    assert ("sage_SAGE-MM-8B", "K1", name(2)) not in cells(found, "accuracy")
+    table = to_outcomes(found, {}).to_polars()
+    own = table.filter(table["arm"] == "sage_SAGE-MM-8B")
+    assert dict(own.select("question_id", "run_status").iter_rows()) == {
+        name(1): "answered", name(2): "not_run", name(3): "answered",
+    }  # fmt: skip
+    assert (found.reading.n_questions, found.reading.n_common) == (3, 2)
+    assert [item.n_questions for item in found.reading.executions] == [2, 3]
+    assert found.reading.statuses["sage_SAGE-MM-8B"] == {"scored": 2, "not_run": 1}
     (told,) = [note for note in found.reading.notes if "have no row" in note]
     assert f"1 of 3 questions have no row: {name(2)}" in told
 
@@ -138,6 +147,8 @@ def test_a_copy_of_a_run_is_no_execution(tmp_path: Path) -> None:
             {"answer": "Could not produce an answer after 5 attempts", "is_correct": False},
             (None, "agent_error"),
         ),
+        ({"answer": "Could not produce an answer.", "is_correct": True}, (1.0, "scored")),
+        ({"answer": "He could not produce an answer", "is_correct": False}, (0.0, "scored")),
         ({"is_correct": False, "evaluation_reasoning": None}, (None, "judge_error")),
         ({"is_correct": None}, (None, "not_judged")),
         ({"is_correct": True, "evaluation_reasoning": None}, (1.0, "scored")),
@@ -183,3 +194,41 @@ def test_the_rows_are_recognised_by_what_is_in_them(tmp_path: Path) -> None:
     assert recognise(write_json(tmp_path / "a.json", [score(1)])) == "sage"
     assert recognise(write_lines(tmp_path / "a.jsonl", [answer(1)])) == "sage"
     assert recognise(write_lines(tmp_path / "b.jsonl", [{"question": 1, "score": 1}])) == "table"
+
+
+def test_negative_amounts_are_named_with_file_and_field(tmp_path: Path) -> None:
+    rows = [
+        score(1, time_taken=-1.5, num_attempts=-1),
+        score(2, tool_call_types={"web-search": -2}),
+        score(3, duration=-9, taketwo={"tokens": -4}),
+        score(4, wall_clock_seconds=0),
+    ]
+    path = write_json(tmp_path / f"{STEM}.json", rows)
+    write_lines(tmp_path / f"{STEM}.jsonl", [answer(1, total_tokens_logged=-7)])
+
+    with pytest.raises(InvalidResults) as caught:
+        read(tmp_path)
+
+    assert sorted(str(caught.value).split("\n")) == [
+        f"{path}, item 1: field 'time_taken' is negative, expected 0 or more; field 'num_attempts' "
+        "is negative, expected 0 or more",
+        f"{path}, item 2: field 'tool_call_types.web-search' is negative, expected 0 or more",
+        f"{path}, item 3: field 'duration' is negative, expected 0 or more; field 'taketwo.tokens' "
+        "is negative, expected 0 or more",
+        f"{path}l, line 1: field 'total_tokens_logged' is negative, expected 0 or more",
+    ]
+
+
+def test_half_a_line_does_not_hide_other_faults(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / f"{STEM}.jsonl", [answer(1), answer(2, question=None), answer(3)])
+    path.write_text(path.read_text("utf-8")[:-40] + "\n[1]\n", "utf-8")
+    other = write_json(tmp_path / "b_sage_bench_results.json", [score(1, is_correct="yes")])
+
+    with pytest.raises(InvalidResults) as caught:
+        read(tmp_path)
+
+    told = str(caught.value)
+    assert f"{path}, line 3: not readable JSON" in told
+    assert f"{path}, line 4: a list, expected an object" in told
+    assert f"{path}, line 2: field 'question' is None, expected a text" in told
+    assert f"{other}, item 1: field 'is_correct' is 'yes', expected true, false or null" in told

@@ -25,6 +25,7 @@ __all__ = ["KIND", "anchor_of", "read_agentvidbench", "run_folder_of"]
 KIND = "AgentVidBench run folders"
 
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
+_LISTED = 20
 _UNANSWERED = ("abstained", "unparsed", "limit")
 
 
@@ -183,6 +184,12 @@ def _tell(rows: RowList, run: AgentVidBenchRun) -> None:
         rows.note(
             f"{where}: {run.unrecorded} of {run.requested} questions left no record and no id; those "
             "that another run has count as not run here"
+        )
+    if run.unused:
+        listed = ", ".join(run.unused[:_LISTED])
+        more = f" and {len(run.unused) - _LISTED} more" if len(run.unused) > _LISTED else ""
+        rows.note(
+            f"{where}: {len(run.unused)} files are not used, no question has them: {listed}{more}"
         )
     gave_up = [item for item in run.items if item.run_status == "limit" and item.own_id is None]
     if gave_up:

@@ -1,7 +1,8 @@
 """SAGE: `<run>.jsonl` with answers and traces, `<run>.json` with scores; either spelling of the trace.
 
 The order of rows differs between files and rows are missing without a word, so questions are joined by
-video and question. A question that another file has and this one lacks is named and counts as not run.
+video and question. A question that another file has and this one lacks is named and has no row,
+so that it counts as not run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from taketwo.outcomes.imports.options import ReadOptions
 from taketwo.outcomes.imports.record import Status
 from taketwo.outcomes.imports.row_list import RowList
 from taketwo.outcomes.imports.runs import RunFile, numbered_runs, once_each
+from taketwo.outcomes.imports.sage_lines import sage_lines
 from taketwo.outcomes.imports.sources import Line, Parsed, Source, as_record
+from taketwo.scores.recorded_numbers import amount_problems
 from taketwo.scores.run_folder_summary import OWN_KEY
 from taketwo.scores.sage_trace import ending_of, join_id, trace_events
 
@@ -32,6 +35,15 @@ _STEM = re.compile(
 )
 _LEVELS = ("ques_type", "difficulty", "modality")
 _SECONDS = ("time_taken", "wall_clock_seconds")
+_AMOUNTS = (
+    *_SECONDS,
+    "num_attempts",
+    "total_tokens_logged",
+    "duration",
+    "duration_seconds",
+    "num_iterative_reasoner_calls",
+    "num_search_calls",
+)
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _OWN = ("turns", "visible_calls", "primitive_ops", "latency_s", "tokens", "cost_usd")
 
@@ -86,8 +98,7 @@ def read_sage(sources: Sequence[Source], options: ReadOptions) -> Parsed:
         execution = numbers[run.file.source.path]
         for name in run.questions:
             _add(rows, run, name, execution, prefix)
-        _add_missing(rows, run, [name for task, name in every if task == run.file.task],
-                     execution, prefix)  # fmt: skip
+        _tell_missing(rows, run, [name for task, name in every if task == run.file.task])
     return rows.parsed(
         [source.as_file(KIND) for source in sources],
         alignment_reason="each file is a run of one system by itself",
@@ -126,7 +137,7 @@ def _stem(path: Path) -> str:
 
 def _by_question(source: Source | None, faults: list[str]) -> dict[str, Line]:
     found: dict[str, Line] = {}
-    for line in source.lines() if source is not None else ():
+    for line in sage_lines(source, faults) if source is not None else ():
         where = f"{source.path if source is not None else ''}, {line.place}"
         asked = text(line.record, "question")
         path = text(line.record, "video_path") or text(line.record, "path")
@@ -138,6 +149,7 @@ def _by_question(source: Source | None, faults: list[str]) -> dict[str, Line]:
         correct = line.record.get("is_correct")
         if correct is not None and not isinstance(correct, bool):
             lacking.append(f"field 'is_correct' is {correct!r:.40}, expected true, false or null")
+        lacking += _amounts(line.record)
         if lacking or asked is None or path is None:
             faults.append(f"{where}: {'; '.join(lacking)}")
             continue
@@ -152,6 +164,16 @@ def _by_question(source: Source | None, faults: list[str]) -> dict[str, Line]:
                 f"{where}: asks the same of the same video as {earlier.place}; remove one of the two"
             )
     return found
+
+
+def _amounts(record: Json) -> list[str]:
+    """Return what is wrong with the times and counts of a row."""
+    types, own = part(record, "tool_call_types"), part(record, OWN_KEY)
+    return [
+        *amount_problems(record, _AMOUNTS),
+        *amount_problems(types, types, place="tool_call_types."),
+        *amount_problems(own, _OWN, place=f"{OWN_KEY}."),
+    ]
 
 
 def _add(rows: RowList, run: _Run, name: str, execution: str, prefix: str) -> None:
@@ -191,10 +213,10 @@ def _add(rows: RowList, run: _Run, name: str, execution: str, prefix: str) -> No
 
 def _status(record: Json, *, is_scored: bool) -> tuple[Status, str | None]:
     own = part(record, OWN_KEY)
-    ending, detail = ending_of(record.get("answer"), own)
+    correct = record.get("is_correct")
+    ending, detail = ending_of(record.get("answer"), own, is_correct=correct if is_scored else None)
     if ending != "answered":
         return ending, detail
-    correct = record.get("is_correct")
     if not is_scored or correct is None:
         told = text(own, "score_status")
         if told in {"ungradable", "judge_error"}:
@@ -250,22 +272,9 @@ def _attributes(record: Json) -> dict[str, object]:
     return found
 
 
-def _add_missing(
-    rows: RowList, run: _Run, every: Sequence[str], execution: str, prefix: str
-) -> None:
-    """Add the questions that other files have and this one lacks, each by its name."""
+def _tell_missing(rows: RowList, run: _Run, every: Sequence[str]) -> None:
+    """Name the questions that other files have and this one lacks; without a row they are not run."""
     absent = [name for name in every if name not in run.questions]
-    for name in absent:
-        rows.add(
-            system=run.file.system,
-            execution=execution,
-            question_id=f"{prefix}{name}",
-            metric=None,
-            status="not_run",
-            detail="no row in the file, without a word in it",
-            source=run.file.source.path,
-            place="no row",
-        )
     if absent:
         listed = ", ".join(absent[:20])
         more = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
