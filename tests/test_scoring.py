@@ -344,7 +344,7 @@ def test_it_is_said_who_is_asked_how_much_before_anything_is_spent(tmp_path: Pat
 
     assert told == [
         f"asking {judge} about 1 different trajectories (0)",
-        f"asking {judge} about 1 different references (1)",
+        f"asking {judge} about 1 different curated trajectories (1)",
     ]
 
 

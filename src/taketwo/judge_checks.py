@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from taketwo.audit_input import AuditedCell, AuditInput, judged_cells
+from taketwo.errors import RequestError
 from taketwo.executions.trajectory import Trajectory
 from taketwo.judging import Judging
 from taketwo.outcomes.references import reference_requests
@@ -66,6 +67,8 @@ class Checks:
         """Run all checks and return what they found."""
         sample = self._sample()
         self._separation(sample)
+        if self._judging is not None and self._judging.unasked:
+            raise RequestError("\n".join(dict.fromkeys(self._judging.unasked.values())))
         one_each = self._one_each()
         many = self._genuine(sample)
         self._probed("rubrics", self._rubrics(many), read_rubrics)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TypeVar
 
+from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
@@ -26,6 +27,14 @@ __all__ = ["Judging"]
 
 _BATCH = 2
 """Requests of a batch by connection: what a crash can lose, against idle connections at its end."""
+
+_WORDS = {
+    "answers": "answers",
+    "ambiguous replies": "ambiguous replies",
+    "trajectories": "trajectories",
+    "references": "curated trajectories",
+}
+"""What is asked about, for people; everything else is a check of an audit."""
 
 Item = TypeVar("Item")
 Label = TypeVar("Label", Judgement, TrajectoryJudgement)
@@ -67,7 +76,8 @@ def _of_one_model(
 class Judging:
     """Asks judges for what the pool does not know yet, and adds what they say to it.
 
-    `work` tells what each judge did, `failed` the causes by key of what could not be labelled.
+    `work` tells what each judge did, `failed` the causes by key of what could not be labelled, and
+    `unasked` why a judge could not be asked at all (a key is missing), by its name.
     """
 
     def __init__(
@@ -83,18 +93,27 @@ class Judging:
         self._on_work = on_work
         self.work: list[JudgeWork] = []
         self.failed: dict[str, str] = {}
+        self.unasked: dict[str, str] = {}
+
+    def _ask(self, judge: str, work: Coroutine[object, object, None]) -> None:
+        """Run one judge's work; a judge that cannot be asked at all stops no other one."""
+        try:
+            _run(work)
+        except RequestError as error:
+            self.unasked[judge] = str(error)
 
     def answers(self, further: Sequence[ModelSpec]) -> None:
         """Ask which option ambiguous replies mean, then the plan's judge and `further` ones of answers."""
         if self._plan.scoring.extractor is not None:
-            _run(self._extract(self._plan.scoring.extractor))
+            extractor = self._plan.scoring.extractor
+            self._ask(extractor.name, self._extract(extractor))
         if self._plan.judge is not None:
             known = {self._plan.judge.name}
-            _run(self._answers(self._plan.judge))
+            self._ask(self._plan.judge.name, self._answers(self._plan.judge))
             for judge in further:
                 if judge.name not in known:
                     known.add(judge.name)
-                    _run(self._answers(judge))
+                    self._ask(judge.name, self._answers(judge))
 
     def trajectories(
         self,
@@ -122,8 +141,10 @@ class Judging:
             if (key := request.key(judge.name)) not in self._pool.trajectories
             and key not in self.failed
         }
-        if pending:
-            _run(self._trajectories(what, tuple(pending.values()), judge, max_tokens))
+        if pending and judge.name not in self.unasked:
+            self._ask(
+                judge.name, self._trajectories(what, tuple(pending.values()), judge, max_tokens)
+            )
 
     async def _extract(self, spec: ModelSpec) -> None:
         pending = Grader(
@@ -177,7 +198,8 @@ class Judging:
 
     def _announce(self, what: str, count: int, spec: ModelSpec) -> None:
         if count:
-            self._on_work(f"asking {spec.name} about {count:,} different {what}")
+            told = _WORDS.get(what, f"trajectories for the check '{what}'")
+            self._on_work(f"asking {spec.name} about {count:,} different {told}")
 
     def _note(self, what: str, spec: ModelSpec, asked: int, causes: dict[str, str]) -> None:
         if asked:

@@ -85,7 +85,8 @@ def score(
     Raises
     ------
     RequestError
-        If a judge's name is no model's, or no question has milestones to judge trajectories by.
+        If a judge's name is no model's, or no question has milestones to judge trajectories by. If a
+        judge cannot be asked (a key is missing), after the others were, with the tables written.
     """
     where = StudyFolder.locate(Path(study))
     frozen = where.plan()
@@ -100,6 +101,7 @@ def score(
     shared = None if judgements is None else Path(judgements)
     work: list[JudgeWork] = []
     failed = read_failures(where.folder)
+    unasked: list[str] = []
     if judge and any(cell.run_status != "not_run" for cell in trajectories):
         from taketwo.judging import Judging  # heavy: on call
 
@@ -112,7 +114,7 @@ def score(
                 judging.trajectories(
                     process.scoring, process.further, reference_requests(frozen, process.scoring)
                 )
-        work = judging.work
+        work, unasked = judging.work, list(dict.fromkeys(judging.unasked.values()))
         failed = judging.failed if not answers_only else failed | judging.failed
         write_failures(where.folder, failed)
     else:
@@ -140,6 +142,8 @@ def score(
     )
     write_trajectories(where.folder / "trajectories.parquet", trajectories)
     outcomes.write(where.folder / "outcomes.parquet")
+    if unasked:
+        raise RequestError("\n".join(unasked))
     primary = _primary(frozen, work)
     return Scored(
         outcomes=outcomes,

@@ -90,14 +90,16 @@ _SCALES: Mapping[Metric, Scale] = MappingProxyType({
 })
 
 
-_OF_TWO = ("point of 2", "points of 2")
 _COUNTED: Mapping[Metric, tuple[str, str]] = MappingProxyType({
-    "trajectory_score": ("point of 1", "points of 1"),
-    "task_understanding": _OF_TWO,
-    "gt_evidence_coverage": _OF_TWO,
-    "evidence_grounding": _OF_TWO,
-    "evidence_completeness": _OF_TWO,
-    "reasoning_faithfulness": _OF_TWO,
+    "trajectory_score": ("point of trajectory score", "points of trajectory score"),
+    "task_understanding": ("point of task understanding", "points of task understanding"),
+    "gt_evidence_coverage": ("point of evidence coverage", "points of evidence coverage"),
+    "evidence_grounding": ("point of evidence grounding", "points of evidence grounding"),
+    "evidence_completeness": ("point of evidence completeness", "points of evidence completeness"),
+    "reasoning_faithfulness": (
+        "point of reasoning faithfulness",
+        "points of reasoning faithfulness",
+    ),
     "turns": ("turn", "turns"),
     "visible_calls": ("visible call", "visible calls"),
     "primitive_ops": ("primitive operation", "primitive operations"),

@@ -72,7 +72,7 @@ def _finding_record(item: AuditFinding) -> Record:
 def audit_cases_table(name: str, caption: str, cases: Sequence[AuditCase]) -> Table | None:
     """Return single trajectories of an audit, before and after; None where there is none.
 
-    Texts of models are cut at 400 characters here; `judge-audit.json` has them in full.
+    Texts of models are cut at 400 characters here; `judge-audit-<design>.json` has them in full.
     """
     if not cases:
         return None
@@ -90,7 +90,7 @@ def audit_cases_table(name: str, caption: str, cases: Sequence[AuditCase]) -> Ta
             ]
             for case in cases[:_MOST_CASES]
         ]),
-        note=f"{more:,} more stand in judge-audit.json." if more > 0 else "",
+        note=f"{more:,} more stand in the file of the audit." if more > 0 else "",
     )
 
 

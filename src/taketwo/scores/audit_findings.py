@@ -83,7 +83,7 @@ class JudgeAudit:
     failures: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Return the record as it stands in `judge-audit.json`."""
+        """Return the record as it stands in `judge-audit-<design>.json`."""
         return {
             "format": FORMAT,
             "judge": self.judge,
