@@ -50,12 +50,20 @@ QUESTIONS: tuple[Mapping[str, JsonValue], ...] = (
         "text": "How many red circles are shown while the sign shows LAMP?",
         "options": ["1", "2", "3", "4"],
         "answer": "B",
+        "milestones": [
+            {"text": "Find the time at which the sign shows LAMP."},
+            {"text": "Count 2 red circles while it does."},
+        ],
     },
     {
         "question_id": "order",
         "text": 'Which word appears right after the speaker says "the boat leaves at noon"?',
         "options": ["LAMP", "EXIT", "RIVER"],
         "answer": "C",
+        "milestones": [
+            {"text": "Hear the words the boat leaves at noon."},
+            {"text": "Read the word RIVER after them."},
+        ],
     },
 )
 SUBTITLES = """1
@@ -204,3 +212,14 @@ def test_the_report_is_written_and_names_every_arm(finished: Finished) -> None:
 
     page = (finished.folder / "report.html").read_text("utf-8")
     assert all(f">{arm}<" in page or f" {arm}" in page for arm in ARMS)
+    assert "Trajectories by arm" in page
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_trajectories_of_every_agent_are_judged(finished: Finished, arm: str) -> None:
+    of_arm = finished.outcomes.filter(pl.col("arm") == arm)
+    ran = of_arm.filter(~pl.col("run_status").is_in(["agent_error", "provider_error"]))
+
+    assert ran.height > 0
+    assert set(ran["trajectory_status"]) == {"scored"}
+    assert ran["trajectory_score"].is_between(0, 1).all()
