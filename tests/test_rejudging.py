@@ -6,11 +6,15 @@ import hashlib
 import json
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.exported_study import JUDGE, cells_of, make_study_plan, question, write_study
+from tests.outcomes.imports.files import read
+from tests.plans import make_plan
 from tests.scores.lemon_run import (
     JUDGE_REPLY,
     LETTERS,
@@ -26,9 +30,13 @@ from tests.scores.lemon_run import (
 )
 from tests.scripted_model import HttpError, Request, requests_of, says, script
 
+from taketwo.benchmarks.question import Question
 from taketwo.cli.rejudge import command
-from taketwo.errors import InvalidQuestion, InvalidResults, RequestError
+from taketwo.errors import DataError, InvalidQuestion, InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
+from taketwo.executions.trajectory import ModelCall, Trajectory
+from taketwo.exporting import export_study
+from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.rejudging import Rejudged, rejudge
 from taketwo.scores.run_folder import read_run
 
@@ -243,8 +251,10 @@ def test_questions_of_another_data_set_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidResults, match=r"1 of 2 questions are not in .*, first 2"):
         judged(root, write_dataset(tmp_path / "d", 1), tmp_path / "again")
-    with pytest.raises(InvalidQuestion, match="is not there"):
+    with pytest.raises(InvalidQuestion, match=r"nowhere: is not there; name with --questions"):
         judged(root, tmp_path / "nowhere", tmp_path / "again")
+    with pytest.raises(InvalidQuestion, match=r"has neither of the two; name with --questions"):
+        judged(root, root, tmp_path / "again")
     with pytest.raises(RequestError, match="no such rubric 'mine'"):
         judged(root, tmp_path / "d", tmp_path / "again", rubric="mine")
 
@@ -307,6 +317,20 @@ def answers_of(out: Path) -> dict[int, tuple[Any, ...]]:
         )
         for row in found
     }
+
+
+def assert_read_alike(out: Path) -> None:
+    """Check that who reads the result without the options' texts, as an audit does, finds the same."""
+    read = {
+        item.question_id: (
+            item.letter,
+            item.is_correct,
+            "judge_error" if item.is_doubtful else item.run_status.replace("answered", "scored"),
+            item.letter_source,
+        )
+        for item in read_run(out).items
+    }
+    assert read == answers_of(out)
 
 
 def ask(dataset: Path, number: int, text: str) -> None:
@@ -405,10 +429,7 @@ def test_an_answer_in_the_words_of_an_option_is_that_option(tmp_path: Path) -> N
         5: (None, False, "unparsed", None),
     }
     assert done.summary["n_correct"] == 2
-    # Who reads the new folder without the options' texts finds the same options in words.
-    again = {item.question_id: item for item in read_run(tmp_path / "again").items}
-    assert [again[number].letter for number in (1, 2, 3, 5)] == ["F", "F", "Z", None]
-    assert [again[number].is_correct for number in (1, 2, 3, 5)] == [True, True, False, False]
+    assert_read_alike(tmp_path / "again")
 
 
 def test_an_option_in_words_that_all_votes_missed_is_an_extraction_that_failed(
@@ -419,6 +440,7 @@ def test_an_option_in_words_that_all_votes_missed_is_an_extraction_that_failed(
     judged(root, write_dataset(tmp_path / "d", 1), tmp_path / "again")
 
     assert answers_of(tmp_path / "again") == {1: ("F", None, "judge_error", "text")}
+    assert_read_alike(tmp_path / "again")
 
 
 @pytest.mark.parametrize("votes", [["E", "F"], ["E", None]])
@@ -456,6 +478,7 @@ def test_an_answer_step_may_have_the_words_of_an_option(
     judged(root, write_dataset(tmp_path / "d"), tmp_path / "again")
 
     assert answers_of(tmp_path / "again") == {9001: expected}
+    assert_read_alike(tmp_path / "again")
 
 
 def test_what_was_said_before_a_call_is_no_answer(tmp_path: Path) -> None:
@@ -611,3 +634,154 @@ def test_hidden_files_of_somebody_else_are_no_leftovers(tmp_path: Path, name: st
 
     with pytest.raises(RequestError, match="holds something that is no earlier result"):
         judged(root, dataset, tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"protocol": "published"}, "protocol 'blind' there, 'published' now"),
+        ({"rubric": "paraphrased"}, "rubric 'standard' there, 'paraphrased' now"),
+        ({"name": "mockllm/other"}, "now"),
+    ],
+)
+def test_the_result_of_another_judging_is_not_replaced(
+    tmp_path: Path, changes: dict[str, Any], told: str
+) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    out = tmp_path / "again"
+    _, judge = judged(root, dataset, out)
+    before = state_of(out)
+
+    with pytest.raises(RequestError) as refused:
+        judged(root, dataset, out, **{"name": judge, **changes})
+
+    assert "holds the result of another judging of the same run" in str(refused.value)
+    assert told in str(refused.value)
+    assert "name another folder (-o)" in str(refused.value)
+    if "name" in changes:
+        assert f"judge {judge!r} there, 'mockllm/other' now" in str(refused.value)
+    assert state_of(out) == before
+    assert len(requests_of(judge)) == 1
+
+
+def test_a_judge_of_the_same_name_elsewhere_is_another_one(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    _, judge = judged(root, dataset, tmp_path / "again")
+
+    elsewhere = ModelSpec(name=judge, base_url="https://example.org/v1")
+    with pytest.raises(RequestError, match=r'"base_url": null.* there, .*example\.org.* now'):
+        rejudge(root, dataset, elsewhere, output=tmp_path / "again")
+
+
+@pytest.mark.parametrize("prefix", ["", "q-"])
+def test_an_exported_study_is_judged_again_from_its_own_pool(tmp_path: Path, prefix: str) -> None:
+    plan = make_study_plan(prefix=prefix)
+    study = write_study(tmp_path / "study", plan, cells_of(plan))
+    exported = export_study(study, form="agentvidbench", output=tmp_path / "exp")
+
+    for root in exported.paths:
+        done = rejudge(
+            root, study, JUDGE, output=tmp_path / "again" / root.name,
+            judgements=study / "judgements",
+        )  # fmt: skip
+
+        assert (done.judged, done.pooled, done.requested, done.unchecked) == (0, 2, 3, 0)
+        before = json.loads((root / "evaluation/summary.json").read_text("utf-8"))
+        assert {k: v for k, v in done.summary.items() if k != "taketwo"} == {
+            k: v for k, v in before.items() if k != "taketwo"
+        }
+        assert done.summary["taketwo"]["coverage"] == before["taketwo"]["coverage"]  # type: ignore[index,call-overload]
+    tables = [
+        to_outcomes(read(folder), {}).to_polars().sort("arm", "execution", "question_id")
+        for folder in (tmp_path / "exp", tmp_path / "again")
+    ]
+    measured = ["arm", "execution", "question_id", "accuracy", "trajectory_score", "mc_rate"]
+    assert tables[0].select(measured).rows() == tables[1].select(measured).rows()
+
+
+OPEN = Question(
+    question_id="what",
+    text="What is on the table?",
+    video_id="v",
+    video_path="v.mp4",
+    answer_text="a lemon",
+    milestones=question(1).milestones,
+)
+
+
+def open_study(folder: Path) -> Path:
+    """Write a study on an open question, one with three options, and one without milestones."""
+    few = replace(question(1), question_id="few", options=("red", "blue", "green"))
+    bare = replace(question(2), question_id="bare", milestones=())
+    scored = make_study_plan()
+    plan = make_plan(questions=[OPEN, few, bare], executions=1)
+    plan = replace(plan, scoring=scored.scoring)
+    cells = [
+        Trajectory(
+            arm=arm,
+            question_id=asked,
+            execution=1,
+            run_status="answered",
+            answer_index=index,
+            answer_text=said,
+            events=(ModelCall(role="orchestrator", model="m", text=said),),
+        )
+        for arm in ("base", "method")
+        for asked, index, said in (
+            ("what", None, "a lemon"), ("few", 2, "FINAL ANSWER: green"), ("bare", 3, "D"),
+        )
+    ]  # fmt: skip
+    return write_study(folder, plan, cells)
+
+
+def test_open_questions_keep_their_verdict_and_none_without_milestones_is_judged(
+    tmp_path: Path,
+) -> None:
+    study = open_study(tmp_path / "study")
+    root = export_study(study, form="agentvidbench", output=tmp_path / "exp").paths[0]
+    results = root / "evaluation/results/question1.json"
+    stored = json.loads(results.read_text("utf-8"))
+    stored["accuracy"]["correct"] = True
+    write_json(results, stored)
+
+    done, judge = judged(
+        root, study, tmp_path / "again", name=JUDGE.name, judgements=study / "judgements"
+    )
+
+    assert (done.judged, done.pooled, done.not_judged) == (0, 2, 1)
+    found = answers_of(tmp_path / "again")
+    assert {number: row[:3] for number, row in found.items()} == {
+        1: (None, True, "scored"),
+        2: ("C", True, "scored"),
+        3: ("D", False, "scored"),
+    }
+    assert [item.is_correct for item in read_run(tmp_path / "again").items] == [True, True, False]
+
+    # Another truth than the one that the verdict was made with leaves it open.
+    stored["accuracy"]["gold"] = "a lime"
+    write_json(results, stored)
+    judged(root, study, tmp_path / "new", name=judge, judgements=study / "judgements")
+    assert answers_of(tmp_path / "new")[1][:3] == (None, None, "not_judged")
+
+
+def test_a_study_is_found_by_its_file_and_must_have_the_questions(tmp_path: Path) -> None:
+    plan = make_study_plan(prefix="q-")
+    study = write_study(tmp_path / "study", plan, cells_of(plan))
+    root = export_study(study, form="agentvidbench", output=tmp_path / "exp").paths[0]
+    by_file = write_text(tmp_path / "study.yaml", "name: study")
+    by_name = by_file.rename(study / "study.yaml")
+
+    done, _ = judged(
+        root, by_name, tmp_path / "a", name=JUDGE.name, judgements=study / "judgements"
+    )
+    assert done.pooled == 2
+
+    other = write_study(tmp_path / "other", make_study_plan(), [])
+    with pytest.raises(InvalidResults, match=r"3 of 3 questions are not in .*other, first 1"):
+        judged(root, other, tmp_path / "b", name=JUDGE.name)
+    (root / "taketwo.json").unlink()
+    with pytest.raises(InvalidResults, match=r"no taketwo\.json in it .* no numbers \(first q-7\)"):
+        judged(root, study, tmp_path / "c", name=JUDGE.name)
+    (study / "plan.json").unlink()
+    with pytest.raises(DataError, match="freeze one with: taketwo plan"):
+        judged(root, study, tmp_path / "d", name=JUDGE.name)

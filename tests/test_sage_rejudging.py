@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.exported_study import cells_of, make_study_plan, write_study
 from tests.outcomes.imports.files import cells, read, write_json, write_lines
 from tests.scripted_model import HttpError, Request, requests_of, says, script
 
 from taketwo.cli.rejudge import command
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
+from taketwo.exporting import export_study
 from taketwo.sage_rejudging import rejudge_sage
 
 KEYS = [
@@ -371,3 +375,44 @@ def test_the_command_needs_a_judge_for_a_file(tmp_path: Path) -> None:
 
     assert isinstance(shown.exception, RequestError)
     assert "name one with --judge" in str(shown.exception)
+
+
+@pytest.mark.parametrize("reads", ["rejudge", "audit"])
+def test_a_first_line_that_was_cut_off_is_told_as_a_line_of_sage(
+    tmp_path: Path, reads: str
+) -> None:
+    run = write_lines(tmp_path / "run.jsonl", [answer(1), answer(2)])
+    run.write_text('{"path": "v\n' + run.read_text("utf-8"), "utf-8")
+
+    def again(path: Path) -> Any:
+        return judged(path, tmp_path / "out.json")
+
+    reader: Callable[[Path], Any] = read if reads == "audit" else again
+    with pytest.raises(InvalidResults, match="line 1: not readable JSON") as refused:
+        reader(run)
+
+    assert "a run that was cut off leaves half a line: remove it" in str(refused.value)
+
+
+def test_an_export_tells_of_cells_without_an_answer_where_there_are_some(tmp_path: Path) -> None:
+    plan = make_study_plan()
+    cells_ = cells_of(plan)
+    done = [cell for cell in cells_ if cell.run_status != "provider_error"]
+    all_ran = [
+        replace(cell, arm=arm, question_id=name)
+        for cell in done[:1]
+        for arm in ("base", "method")
+        for name in ("7", "8", "9")
+    ]
+    every = [replace(cell, execution=number) for cell in all_ran for number in (1, 2)]
+    some = export_study(
+        write_study(tmp_path / "some", plan, cells_), form="sage", output=tmp_path / "a"
+    )
+    none = export_study(
+        write_study(tmp_path / "none", plan, every), form="sage", output=tmp_path / "b"
+    )
+
+    # Two cells failed, two did not run.
+    (note,) = some.notes
+    assert note.startswith("4 cells that ended in an error or did not run have no answer")
+    assert none.notes == ()

@@ -41,6 +41,7 @@ __all__ = ["Exported", "Form", "export_study"]
 Form = Literal["agentvidbench", "sage", "atif"]
 
 _SINGLE_TURN = "single_turn"
+_FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _MEASURES = (
     "turns",
     "visible_calls",
@@ -306,9 +307,14 @@ def _sage_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
         scores = [score_row(cell, index=index) for index, cell in enumerate(cells)]
         write_atomically(output / f"{stem}.json", f"{_json(scores, indent=1)}\n".encode())
         paths += [output / f"{stem}.jsonl", output / f"{stem}.json"]
+    unanswered = sum(
+        row.trajectory.run_status in _FAILED for rows in study.rows.values() for row in rows
+    )
+    if not unanswered:
+        return paths, []
     return paths, [
-        "cells that ended in an error or did not run have no answer and is_correct null, which SAGE's own "
-        "evaluator would count as wrong"
+        f"{unanswered} cells that ended in an error or did not run have no answer and is_correct null, "
+        "which SAGE's own evaluator would count as wrong"
     ]
 
 

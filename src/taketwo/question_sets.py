@@ -267,12 +267,14 @@ def hold_out(
     seed
         Of the draw; the same seed draws the same questions.
     unit
-        `video` draws whole videos, so that none has questions on both sides.
+        `video` draws whole videos, so that none has questions on both sides; they may give a few
+        questions more or less than `n`.
 
     Raises
     ------
     RequestError
-        If `n` does not fit, or a question lacks an attribute.
+        If `n` does not fit, the whole videos nearest to it are none or all, or a question lacks an
+        attribute.
     """
     benchmark = benchmark_of(what, options)
     drawn = draw_holdout(benchmark, n, strata=by, rng=np.random.default_rng(seed), unit=unit)

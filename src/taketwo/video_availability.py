@@ -94,6 +94,11 @@ def check_availability(
         Looks at a file; by default measures it and decodes a frame.
     on_look
         Is told how many files were looked at, of how many.
+
+    Raises
+    ------
+    RequestError
+        If the tolerance is negative or no finite number.
     """
     from taketwo.benchmarks.availability import (  # needs a decoder: on call
         TOLERANCE_S,

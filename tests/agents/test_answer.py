@@ -287,3 +287,34 @@ def test_no_text_breaks_the_parser_and_reading_twice_is_the_same(text: str) -> N
 def test_only_an_answered_one_carries_an_option() -> None:
     with pytest.raises(ValueError, match="status 'limit' cannot carry an option"):
         Answer(status="limit", text="", option_index=0)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
+def test_all_line_breaks_count_alike(end: str) -> None:
+    for lines in (
+        ["I count.", "FINAL ANSWER:", "B", ""],
+        ["**FINAL ANSWER:**", "", "B", "as said"],
+        ["FINAL ANSWER: B", "A was ruled out"],
+        ["The answer is B", "and C is not."],
+        ["", "The answer is \\boxed{B}", "} and C is not."],
+    ):
+        assert parse_answer(end.join(lines), FOUR).option_index == 1, lines
+    assert parse_answer(f"FINAL ANSWER:{end}a red door{end}or so", OPEN).text == "a red door"
+    assert (
+        parse_answer(f"It is{end}blue.{end}FINAL ANSWER: B", FOUR).reasoning == f"It is{end}blue."
+    )
+
+
+@pytest.mark.parametrize("before", ["", " \r\n", "\u200b", "<think>so</think>\n"])
+@pytest.mark.parametrize("tag", ["<think>", "<THINKING>", "<think\u200b>"])
+def test_a_thought_that_was_cut_off_is_no_answer(before: str, tag: str) -> None:
+    for thought in ("Suppose FINAL ANSWER: A. But", 'Perhaps {"answer": "A"}? No', "A"):
+        for more in ("", " " * 100_000 + "FINAL ANSWER: A"):
+            text = f"{before}{tag}{thought}{more}"
+
+            assert parse_answer(text, FOUR) == Answer(status="unparsed", text=text)
+
+
+def test_an_unended_tag_after_other_words_hides_nothing() -> None:
+    assert parse_answer("I saw it. <think>FINAL ANSWER: B", FOUR).option_index == 1
+    assert parse_answer("<b>" + "x" * 100_000 + "FINAL ANSWER: B", FOUR).option_index == 1

@@ -51,6 +51,16 @@ HOSTILE = [
     "\u200e{",
     "Ａ，",
     "FINAL ANSWER: B\u00a0\n",
+    "FINAL ANSWER:\r\n",
+    "A. red ",
+    "A. red, ",
+    "A) b",
+    "A. I ",
+    "A, e.g. ",
+    "not ",
+    "A\u2014\u2014",
+    "A. **",
+    "\r",
 ]
 
 
@@ -76,7 +86,8 @@ def test_long_texts_take_time_in_proportion(unit: str) -> None:
         def work() -> None:
             for before in ("", '{"', '{"answer": "'):
                 commitments(without_thoughts(before + text))
-            option_index(text, CHOICE)
+            for before in ("", "A) ", "A. re", "A, "):
+                option_index(before + text, CHOICE)
             parse_answer(text, CHOICE)
             parse_answer(f"FINAL ANSWER: {text}", OPEN)
 
@@ -157,7 +168,11 @@ def test_of_a_very_long_reply_the_end_is_read() -> None:
         ("<think>a</thinking>b</think>c", "c"),
         ("<thinking>a</think>b", "b"),
         ("a</think>b", "b"),
-        ("<think>a", "<think>a"),
+        ("<think>a", ""),
+        ("\n<thinking>a", ""),
+        ("<think>a</think> <think>b", ""),
+        ("a</think><think>b", ""),
+        ("a<think>b", "a<think>b"),
         ("<think>a</think>b<think>c", "b<think>c"),
     ],
 )

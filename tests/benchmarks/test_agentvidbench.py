@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from taketwo.benchmarks.agentvidbench import agentvidbench, duration_of
+from taketwo.benchmarks.agentvidbench import agentvidbench
 from taketwo.benchmarks.catalog import load_benchmark
 from taketwo.benchmarks.question import Question
+from taketwo.benchmarks.written_durations import duration_of
 from taketwo.errors import InvalidQuestion
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -139,6 +140,7 @@ def test_the_sweep_flag_is_yes_no_or_unknown(tmp_path: Path, flag: object, sweep
         (None, None),
         ("-3", None),
         ("1:2:3:4", None),
+        (True, None),
     ],
 )
 def test_durations_are_read_as_they_are_written(written: Any, seconds: float | None) -> None:
@@ -248,3 +250,38 @@ def test_a_film_that_cannot_be_used_takes_no_question_with_it(tmp_path: Path) ->
 def test_a_folder_without_questions_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(InvalidQuestion, match=r"questions\.jsonl' is not there; give the folder"):
         agentvidbench(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("9" * 310, "field 'duration' is '9999"),
+        ("9" * 5000, "field 'duration' is '9999"),
+        (True, "field 'duration' is True: a truth value is no number"),
+        (float("inf"), "field 'duration' is inf: "),
+        (float("nan"), "field 'duration' is nan: "),
+        (10**400, "field 'duration' is 1000"),
+        ([1], r"field 'duration' is \[1\]: "),
+    ],
+)
+def test_a_duration_that_is_no_number_of_seconds_breaks_its_row(
+    tmp_path: Path, written: Any, message: str
+) -> None:
+    folder = data_set(tmp_path, row())
+    (folder / "videos.jsonl").write_text(json.dumps(FILM | {"duration": written}), "utf-8")
+
+    with pytest.raises(InvalidQuestion, match=rf"videos\.jsonl, line 1: {message}"):
+        agentvidbench(folder)
+
+
+def test_a_missing_field_is_told_as_missing(tmp_path: Path) -> None:
+    broken = row(milestones=[{"type": "counting", "description": "Count."}])
+    del broken["question_text"]
+
+    with pytest.raises(InvalidQuestion) as caught:
+        agentvidbench(data_set(tmp_path, broken))
+
+    assert caught.value.problems == (
+        "questions.jsonl, line 1: field 'question_text' is missing; "
+        "field 'milestones.0.id' is missing",
+    )

@@ -11,6 +11,7 @@ from taketwo.benchmarks.availability import availability_of, media_states
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.exclusion import named_questions, without_questions
 from taketwo.benchmarks.question import Question
+from taketwo.errors import RequestError
 from taketwo.media.video import VideoInfo, file_sha256, probe
 
 
@@ -146,3 +147,12 @@ def test_a_frozen_list_leaves_out_the_lost_questions(tmp_path: Path) -> None:
         }
     ]
     assert [item.question_id for item in found.available] == ["q0", "q2"]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("name", ["tolerance_s", "tolerance_share"])
+def test_a_tolerance_is_a_finite_number_from_0_on(
+    tiny: Benchmark, name: str, number: float
+) -> None:
+    with pytest.raises(RequestError, match=f"{name} is {number!r}, not a finite number from 0 on"):
+        availability_of(tiny, probe, **{name: number})

@@ -105,7 +105,7 @@ def test_what_documents_spell_with_a_blank_is_read_too_and_the_rest_may_be_missi
     [
         ({"answer_id": 5}, "field 'answer_id' is 5: Input should be less than 5"),
         ({"answer_id": -1}, "field 'answer_id' is -1"),
-        ({"answer_id": True}, "field 'answer_id' is True: a truth value is no number of an option"),
+        ({"answer_id": True}, "field 'answer_id' is True: a truth value is no number"),
         ({"answer_id": 1.5}, "field 'answer_id' is 1.5"),
         ({"answer_choice_4": None}, "field 'answer_choice_4' is None"),
         ({"answer_choice_4": "Never"}, "two options are equal"),

@@ -130,6 +130,12 @@ def test_a_truth_may_be_given_with_its_label(tmp_path: Path) -> None:
         ({"duration_seconds": None}, r"field 'duration_seconds' is None"),
         ({"duration_seconds": float("nan")}, r"field 'duration_seconds' is nan"),
         ({"duration_seconds": -3}, r"field 'duration_seconds' is -3"),
+        (
+            {"duration_seconds": True},
+            r"field 'duration_seconds' is True: a truth value is no number",
+        ),
+        ({"duration_seconds": 10**400}, r"field 'duration_seconds' is 1000"),
+        ({"duration_seconds": "1_000"}, r"field 'duration_seconds' is '1_000'"),
         ({"video_id": "../etc/passwd"}, r"'\.\./etc/passwd', which is no name of a video"),
         ({"gt_answer": 7}, r"field 'gt_answer' is 7"),
     ],
@@ -153,7 +159,7 @@ def test_all_broken_rows_are_told_at_once(tmp_path: Path) -> None:
     assert "4 of 5 rows cannot be used" in text
     assert "rows.jsonl, line 2: field 'gt_answer' is 'no'" in text
     assert "rows.jsonl, line 3: asks the same of the same video as rows.jsonl, line 1" in text
-    assert "rows.jsonl, line 4: field 'question'" in text
+    assert "rows.jsonl, line 4: field 'question' is missing; field 'gt_answer' is missing" in text
     assert "rows.jsonl, line 5: not a JSON object" in text
 
 
@@ -195,3 +201,33 @@ def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None
         "rows.json, line 1, row 3: asks the same of the same video as rows.json, line 1, row 1"
         in text
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "His first choice was",
+        "Which of the following options does he choose?",
+        "Choose the tool that he takes from the following options:",
+        "What are the options",
+        "Name his choice.",
+    ],
+)
+def test_a_line_of_the_question_is_not_taken_for_the_lead_in(line: str) -> None:
+    parsed = parse_options(f"Watch the clip.\n{line}\n(A) tea\n(B) milk")
+
+    assert parsed.text == f"Watch the clip.\n{line}"
+    assert parsed.options == ("tea", "milk")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Answer from one of the following options:",
+        "Choose from the following options:",
+        "Please select the correct answer from the following choices.",
+        "Answer the question from the following options",
+    ],
+)
+def test_the_sentence_that_leads_in_the_options_is_taken_off(line: str) -> None:
+    assert parse_options(f"Watch.\nWhat now?\n{line}\n(A) x\n(B) y").text == "Watch.\nWhat now?"

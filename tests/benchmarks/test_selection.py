@@ -143,3 +143,56 @@ def test_a_stratum_that_questions_do_not_have_is_refused() -> None:
         draw_holdout(
             benchmark({("visual", "easy"): 20}), 2, strata=("colour",), rng=np.random.default_rng(0)
         )
+
+
+@pytest.mark.parametrize(("n", "drawn"), [(3, "none"), (36, "all")])
+def test_whole_videos_that_would_be_none_or_all_are_refused_with_what_they_can_give(
+    n: int, drawn: str
+) -> None:
+    whole = benchmark({("visual", "easy"): 40}, per_video=10)
+
+    with pytest.raises(RequestError) as caught:
+        draw_holdout(whole, n, strata=(), rng=np.random.default_rng(1), unit="video")
+
+    assert f"whole videos nearest to {n} questions are {drawn} of the 40" in str(caught.value)
+    assert "they give 10, 20, 30; ask for one of these" in str(caught.value)
+    for number in (10, 20, 30):
+        found = draw_holdout(whole, number, strata=(), rng=np.random.default_rng(1), unit="video")
+        assert len(found.question_ids) == number
+
+
+def test_the_numbers_that_are_offered_are_drawn_by_the_same_strata_and_seed() -> None:
+    counts = {(name, "easy"): 12 for name in ("a", "b", "c")}
+    whole = benchmark(counts, per_video=6)
+
+    with pytest.raises(RequestError, match=r"they give 18; ask for one of these") as caught:
+        draw_holdout(whole, 3, strata=("modality",), rng=np.random.default_rng(4), unit="video")
+
+    assert "none of the 36" in str(caught.value)
+    found = draw_holdout(
+        whole, 18, strata=("modality",), rng=np.random.default_rng(4), unit="video"
+    )
+    assert len(found.question_ids) == 18
+
+
+def test_numbers_that_no_draw_gives_are_told_with_what_to_ask_for() -> None:
+    whole = benchmark({("a", "easy"): 4, ("b", "easy"): 4}, per_video=4)
+
+    with pytest.raises(RequestError, match="they give 4 where 5 are asked for"):
+        draw_holdout(whole, 3, strata=("modality",), rng=np.random.default_rng(4), unit="video")
+
+
+def test_one_video_gives_nothing_and_says_so() -> None:
+    whole = benchmark({("a", "easy"): 4}, per_video=4)
+
+    with pytest.raises(RequestError, match="they give no number near it by these factors"):
+        draw_holdout(whole, 3, strata=(), rng=np.random.default_rng(4), unit="video")
+
+
+def test_a_holdout_says_how_many_were_asked_for() -> None:
+    whole = benchmark({("visual", "easy"): 40}, per_video=10)
+
+    found = draw_holdout(whole, 12, strata=(), rng=np.random.default_rng(1), unit="video")
+
+    assert (found.asked, len(found.question_ids)) == (12, 10)
+    assert found.to_json(whole, seed=1)["asked"] == 12

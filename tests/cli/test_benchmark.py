@@ -359,7 +359,7 @@ def test_a_part_is_what_the_files_name_or_what_they_leave(
 @pytest.mark.parametrize(
     ("ids", "arguments", "message"),
     [
-        ([], (), "0 questions are in the part and 4 in the rest"),
+        ([], (), "ids.json: names no question; give the ids, or drop the file"),
         (
             ["good"],
             ("--part", "all.json", "--against", "rest"),
@@ -395,3 +395,39 @@ def test_every_command_of_the_group_has_an_example_and_exit_statuses() -> None:
         section = page.split(f"## `taketwo benchmark {name}`")[1].split("\n## ")[0]
         assert "Exit status" in section, name
         assert "Example" in section, name
+
+
+@pytest.mark.parametrize("tolerance", ["nan", "inf", "-1"])
+def test_a_tolerance_that_would_switch_the_check_off_is_bad_usage(
+    local: Path, tolerance: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = status_of(
+        "benchmark", "availability", "local", "--path", "q.jsonl", "--json",
+        "--tolerance", tolerance, "--freeze", "list.json",
+    )  # fmt: skip
+
+    shown = capsys.readouterr()
+    assert status == 2
+    assert "tolerance" in shown.err
+    assert shown.out == ""
+    assert not (local / "list.json").exists()
+
+
+def test_whole_videos_that_give_nothing_write_no_list(
+    local: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"question_id": f"q{n}", "text": "What?", "video_path": f"v{n // 5}.mp4", "answer": "x"}
+        for n in range(10)
+    ]
+    (local / "q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    drawn = (
+        "benchmark", "holdout", "local", "--path", "q.jsonl", "--by", "", "--seed", "1",
+        "--unit", "video", "--out", "h.json",
+    )  # fmt: skip
+
+    assert status_of(*drawn, "--n", "8") == 2
+    assert "they give 5; ask for one of these" in capsys.readouterr().err
+    assert not (local / "h.json").exists()
+    assert status_of(*drawn, "--n", "4") == 0
+    assert "4 questions were asked for; whole videos give 5" in capsys.readouterr().out

@@ -72,6 +72,10 @@ def test_a_single_option_is_read_with_where_it_stood(text: str, index: int, how:
         "I pick option b although unsure",
         "FINAL ANSWER: B\nOn reflection, FINAL ANSWER: perhaps",
         "Of the four, B",
+        "FINAL ANSWER: [A, B]",
+        "FINAL ANSWER: A) or B?",
+        "FINAL ANSWER: A, b",
+        '{"answer": "A. red car? no, blue car"}',
         "12 of them, I would say",
     ],
 )
@@ -98,6 +102,8 @@ def test_talk_of_options_that_names_no_single_one_is_ambiguous(text: str) -> Non
         "A bicycle drives by.",
         "I would need 120 more frames.",
         "<think>B, surely (B)</think>",
+        "<think>Suppose FINAL ANSWER: B. But wait",
+        "<think>Suppose (B). " + "But " * 30_000 + "FINAL ANSWER: B",
     ],
 )
 def test_what_refuses_or_looks_like_no_option_is_none(text: str) -> None:
@@ -118,6 +124,19 @@ def test_none_of_the_above_is_an_answer_only_where_it_is_an_option() -> None:
 def test_words_are_not_labels_where_every_letter_is_one(question: VisibleQuestion) -> None:
     for text in ("I cannot determine the answer.", "a red car", "I can't say, it's dark.", "None"):
         assert parse_option(text, question).outcome == "none", text
+
+
+def test_words_with_a_hyphen_and_initials_name_no_option() -> None:
+    for said in ("T-shirt", "X-ray", "e.g. a car", "i.e. unclear", "N. Korea", "Q: what?"):
+        for text in (f"FINAL ANSWER: {said}", f"I looked.\n{said}", f'{{"answer": "{said}"}}'):
+            assert parse_option(text, LETTERS).option_index is None, text
+
+
+def test_all_line_breaks_count_alike() -> None:
+    for end in ("\n", "\r\n", "\r", "\u2028"):
+        assert parse_option(f"I count.{end}FINAL ANSWER:{end}B{end}", CARS).option_index == 1
+        assert parse_option(f"It drives by.{end}(B){end}", CARS).option_index == 1
+        assert parse_option(f"(A) or so{end}(B){end}", CARS).outcome == "ambiguous"
 
 
 def test_every_label_of_26_is_read_in_either_case() -> None:

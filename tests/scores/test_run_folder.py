@@ -344,6 +344,42 @@ def test_with_the_options_a_reply_that_repeats_one_is_read(tmp_path: Path) -> No
     assert (read.run_status, read.letter, read.letter_source) == ("answered", "B", "text")
 
 
+@pytest.mark.parametrize(("said", "letter"), [("5", "F"), ("F", "F"), ("99", None)])
+def test_with_the_options_an_answer_step_may_state_one_that_is_a_number(
+    tmp_path: Path, said: str, letter: str | None
+) -> None:
+    root = write_run(tmp_path)
+    steps = changed(NORMALIZED, number=9001)
+    steps["steps"][-1]["data"]["letter"] = said
+    write_json(root / "inference/outputs/question9001.normalized.json", steps)
+
+    (item,) = read_run(root, {9001: tuple(str(number) for number in range(26))}).items
+
+    assert item.letter == letter
+    assert item.run_status == ("unparsed" if letter is None else "answered")
+
+
+@pytest.mark.parametrize(
+    ("kept", "status", "letter", "correct"),
+    [
+        ({"letter": "F", "letter_source": "text", "is_doubtful": False}, "answered", "F", True),
+        ({"letter": "F", "letter_source": "text", "is_doubtful": True}, "answered", "F", None),
+        ({"letter": None, "letter_source": None, "is_doubtful": False}, "unparsed", None, False),
+        ({"letter": "F", "letter_source": "a guess"}, "unparsed", None, False),
+        ({"letter": 5}, "answered", "E", False),
+    ],
+)
+def test_what_was_read_with_the_options_stands_without_them(
+    tmp_path: Path, kept: dict[str, Any], status: str, letter: str | None, correct: bool | None
+) -> None:
+    root = write_run(tmp_path)
+    rewrite(root / "evaluation/letters/question9001.json", taketwo=kept)
+
+    item = only(root)
+
+    assert (item.run_status, item.letter, item.is_correct) == (status, letter, correct)
+
+
 def test_negative_and_infinite_amounts_are_faults(tmp_path: Path) -> None:
     root = write_run(tmp_path, numbers=(1, 2, 3))
     used = {**PROGRESS["tokens"], "total_tokens": -5, "retry_wait_seconds": -1.5}

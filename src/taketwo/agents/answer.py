@@ -7,11 +7,20 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from taketwo.agents.commitments import Commitment, commitments, without_thoughts
+from taketwo.agents.commitments import LINE_BREAK, Commitment, commitments, without_thoughts
+from taketwo.agents.labelled_words import ONE_LETTER, LabelledWords
 from taketwo.benchmarks.question import VisibleQuestion
 from taketwo.tools.loggable import MAX_CHARACTERS
 
-__all__ = ["FULL_WIDTH", "Answer", "AnswerStatus", "as_matched", "option_index", "parse_answer"]
+__all__ = [
+    "FULL_WIDTH",
+    "Answer",
+    "AnswerStatus",
+    "as_matched",
+    "option_index",
+    "parse_answer",
+    "read_end",
+]
 
 AnswerStatus = Literal["answered", "abstained", "unparsed", "limit"]
 
@@ -45,10 +54,11 @@ _WRAPPING = " \t\r\n*_`'\"\u201c\u201d\u2018\u2019"
 _BOX = "\\boxed{"
 _MAX_READ = MAX_CHARACTERS // 2
 _MOST_MARKS = 30
-_ONE_LETTER = frozenset({"Lu", "Ll", "Nd", "So"})
+
 _LED_IN = re.compile(r"^(?:option|choice|answer|label)\s*:?\s*", re.IGNORECASE)
 _LABELLED = re.compile(
-    r"^[(\[]?\s*(?P<label>[A-Za-z]|\d{1,4})\s*[)\].:,\u2013\u2014-]+\s*(?P<rest>.*)$", re.DOTALL
+    r"^[(\[]?\s*(?P<label>[A-Za-z]|\d{1,4})(?P<mark>\s*[)\].:,\u2013\u2014-]+[*_`]*\s*)(?P<rest>.*)$",
+    re.DOTALL,
 )
 
 
@@ -80,6 +90,13 @@ def as_matched(text: str) -> str:
     return unicodedata.normalize("NFC", plain)
 
 
+def read_end(text: str) -> str:
+    """Return the part of a reply that is read: its last 100,000 characters, none of a thought without end."""
+    if len(text) > _MAX_READ and as_matched(text[:100]).lstrip().startswith("<"):
+        return text[-_MAX_READ:] if without_thoughts(as_matched(text)) else ""
+    return text[-_MAX_READ:]
+
+
 def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     """Read an answer out of a reply, the same way every time, without ever guessing.
 
@@ -96,8 +113,9 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     Parameters
     ----------
     text
-        The reply; what a model thought aloud between think tags is left out. Of one that is longer
-        than 100,000 characters the end is read, where the last commitment stands.
+        The reply; what a model thought aloud between think tags is left out, and everything after
+        a tag at its start that no other ends. Of one that is longer than 100,000 characters the end
+        is read, where the last commitment stands.
     question
         The question that it replies to.
 
@@ -110,7 +128,7 @@ def parse_answer(text: str, question: VisibleQuestion) -> Answer:
     >>> parse_answer("I cannot determine the answer.", asked).status
     'unparsed'
     """
-    read = text[-_MAX_READ:]
+    read = read_end(text)
     plain, said = without_thoughts(as_matched(read)), without_thoughts(read)
     found = commitments(plain)
     alone = not found
@@ -155,8 +173,14 @@ def _matched(value: str | None) -> str | None:
 def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = False) -> int | None:
     """Return the 0-based option that `value` names, by label or by its whole text; None for no single one.
 
-    A label may be followed by words, which must not name another option; where `is_alone`, they
-    must be the option's own text, because any text may begin like a label.
+    Words may follow a label and a mark. Where they are another option's text, or name another one
+    by its label or its text, nothing is named. Else the label counts (1) before its own option's
+    text, the beginning of it, or words that begin like it and like no other option's; (2) closed by
+    a bracket ("T) seen twice"), unless the words deny it; (3) before "because" or "since"; and (4)
+    after a full stop, a comma or a dash, before words that begin a remark ("A. I saw it", "B,
+    probably"), save for the letter `I`. A hyphen within a word sets off nothing. So "T-shirt",
+    "e.g. a car", "N. Korea", "Q: what?" and "I, too, am unsure" name no option, unless theirs says so.
+    Where `is_alone`, the words must be the option's own text, because any text may begin like a label.
     """
     bare = _bare(as_matched(value))
     by_label = _label_index(bare, question.labels)
@@ -175,15 +199,11 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
     named = _text_indices(_bare(match["rest"]), options, _bare((written or match)["rest"]))
     if named or is_alone:
         return index if named == [index] else None
-    return None if _other_labels(match["rest"], question.labels) - {index} else index
-
-
-def _other_labels(text: str, labels: tuple[str, ...]) -> set[int]:
-    """Return the options whose labels stand alone in `text`; the words `A` and `I` are none."""
-    words = re.findall(
-        r"(?:^|(?<=[\s,\u3001/&(]))([A-Z]|\d{1,4})(?=$|[\s,\u3001/&).])(?! [a-z])", text
+    folded = tuple(_folded(as_matched(option)) for option in options)
+    words = LabelledWords(
+        label=match["label"], mark=match["mark"], words=match["rest"].strip(_WRAPPING)
     )
-    return {labels.index(word) for word in set(words).intersection(labels)}
+    return index if words.leave_label(index, folded, question.labels) else None
 
 
 def _bare(value: str) -> str:
@@ -197,8 +217,8 @@ def _unboxed(value: str) -> str:
     r"""Return what stands in the first `\boxed{...}`, up to the last brace of its line, else `value`."""
     start = value.find(_BOX)
     while start >= 0:
-        line_end = value.find("\n", start)
-        line_end = len(value) if line_end < 0 else line_end
+        broken = LINE_BREAK.search(value, start)
+        line_end = len(value) if broken is None else broken.start()
         inside = start + len(_BOX)
         close = value.rfind("}", inside, line_end)
         if close >= 0:
@@ -209,7 +229,7 @@ def _unboxed(value: str) -> str:
 
 def _label_index(text: str, labels: tuple[str, ...]) -> int | None:
     label = text.strip("()[] \t.:\uff08\uff09\uff3b\uff3d\uff0e\uff1a").upper()
-    if len(label) == 1 and unicodedata.category(label) in _ONE_LETTER:
+    if len(label) == 1 and unicodedata.category(label) in ONE_LETTER:
         # Full-width, bold or circled; superscripts and Roman numerals are no letters.
         label = unicodedata.normalize("NFKC", label).upper()
     return labels.index(label) if label in labels else None

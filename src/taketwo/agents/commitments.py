@@ -13,16 +13,22 @@ from dataclasses import dataclass
 
 from taketwo.tools.loggable import loggable_text
 
-__all__ = ["Commitment", "commitments", "without_thoughts"]
+__all__ = ["LINE_BREAK", "Commitment", "commitments", "without_thoughts"]
+
+_BREAKS = "\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029"
+LINE_BREAK = re.compile(f"[{_BREAKS}]")
+"""A line break of any system, as `str.splitlines` takes them."""
 
 _MAX_DEPTH = 64
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>think(?:ing)?)>", re.IGNORECASE)
+_UNENDED = re.compile(r"\s*+<think(?:ing)?>", re.IGNORECASE)
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 _FINAL = re.compile(
-    r"\bfinal\s++answer\b[ \t*_`]*+(?:is\b[ \t*_`]*+:?|[:=\uff1a])(?P<value>.*)$",
-    re.IGNORECASE | re.MULTILINE,
+    r"\bfinal\s++answer\b[ \t*_`]*+(?:is\b[ \t*_`]*+:?|[:=\uff1a])"
+    rf"(?P<value>[^{_BREAKS}]*+)",
+    re.IGNORECASE,
 )
-_NEXT_LINE = re.compile(r"\s*+(?P<line>.*)")
+_NEXT_LINE = re.compile(rf"\s*+(?P<line>[^{_BREAKS}]*+)")
 _KEY = re.compile(r"""["']answer["']\s*+:""", re.IGNORECASE)
 _KEYED = re.compile(
     r"""["']answer["']\s*+:\s*+(?:"(?P<double>(?:[^"\\]++|\\.)*+)"|'(?P<single>[^'\\]*+)'|(?P<bare>null|None|-?\d++(?:\.\d++)?)\b)""",
@@ -30,7 +36,7 @@ _KEYED = re.compile(
 )
 _PHRASE = re.compile(
     r"\b(?:the\s++(?:(?:correct|best|right)\s++)?(?:answer|option|choice)\s++is|answer\s*+[:=])"
-    r"[ \t*_`:]*(?P<value>[^\n]++)",
+    rf"[ \t*_`:]*(?P<value>[^{_BREAKS}]++)",
     re.IGNORECASE,
 )
 
@@ -56,7 +62,12 @@ class _Object:
 
 
 def without_thoughts(text: str) -> str:
-    """Return the reply without what a model thought aloud between think tags."""
+    """Return the reply without what a model thought aloud between think tags.
+
+    What stands before an end without a begin was thought as well. So was everything where what is
+    said would begin with a tag that nothing ends: the reply was cut off in its thought. Such a tag
+    after other words hides nothing, for there it may be a mere word.
+    """
     tags = list(_TAG.finditer(text))
     last_end = {tag["name"].lower(): tag.start() for tag in tags if tag["end"]}
     kept: list[str] = []
@@ -70,9 +81,9 @@ def without_thoughts(text: str) -> str:
             kept.append(text[position : tag.start()])
             thinking = name
     said = "".join([*kept, text[position:]])
-    # What stands before an end without a begin was thought as well.
     ends = [tag.end() for tag in _TAG.finditer(said) if tag["end"]]
-    return said[ends[-1] :] if ends else said
+    said = said[ends[-1] :] if ends else said
+    return "" if _UNENDED.match(said) else said
 
 
 def commitments(text: str) -> tuple[Commitment, ...]:
@@ -98,8 +109,7 @@ def _final_lines(text: str) -> Iterator[Commitment]:
         if not value:
             # The answer may stand on the next line that is not empty.
             following = _NEXT_LINE.match(text, match.end())
-            lines = following["line"].splitlines() if following else []
-            value = lines[0].rstrip() if lines else ""
+            value = following["line"].rstrip() if following else ""
         if not value.lstrip(" `").startswith("{"):
             yield Commitment(start=match.start(), value=value)
 

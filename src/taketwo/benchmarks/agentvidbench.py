@@ -8,7 +8,6 @@ their positions. A transcript of 0 bytes is a video without speech, a missing on
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -20,13 +19,14 @@ from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
-    field_problems,
     read_published,
 )
 from taketwo.benchmarks.question import Milestone, Question, ReferenceStep, Sweep, option_labels
+from taketwo.benchmarks.row_fields import described_problems
+from taketwo.benchmarks.written_durations import WrittenDuration, duration_of
 from taketwo.errors import InvalidQuestion
 
-__all__ = ["MILESTONE_KINDS", "SUPER_CATEGORIES", "agentvidbench", "duration_of"]
+__all__ = ["MILESTONE_KINDS", "SUPER_CATEGORIES", "agentvidbench"]
 
 MILESTONE_KINDS: tuple[str, ...] = (
     "context_identification",
@@ -42,7 +42,6 @@ MILESTONE_KINDS: tuple[str, ...] = (
 )
 _OPTIONS = 26
 _FEWEST_MILESTONES, _MOST_MILESTONES = 3, 7
-_DURATION = re.compile(r"~?\s*(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?")
 SUPER_CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "Daily Lifestyle": (
         "Travel/Lifestyle Vlog", "Travel/Vlog", "Cooking/Food", "Fitness/Workout",
@@ -121,25 +120,13 @@ class _Row(BaseModel):
 class _VideoRow(BaseModel):
     model_config = ConfigDict(extra="ignore")
     file_name: str
-    duration: float | str | None = None
+    duration: WrittenDuration = None
     genre: str | None = None
     length_category: str | None = None
     license: str | None = None
     source: str | None = None
     production_style: Annotated[list[str] | None, BeforeValidator(_several)] = None
     audio_type: Annotated[list[str] | None, BeforeValidator(_several)] = None
-
-
-def duration_of(written: float | str | None) -> float | None:
-    """Return a duration in seconds: a number, `s`, `m:s` or `h:m:s`, perhaps after `~`; else None."""
-    if isinstance(written, (int, float)):
-        return float(written) if written > 0 else None
-    match = _DURATION.fullmatch((written or "").strip())
-    if match is None:
-        return None
-    parts = [int(part) for part in match.groups() if part is not None]
-    seconds = float(sum(part * 60**place for place, part in enumerate(reversed(parts))))
-    return seconds if seconds > 0 else None
 
 
 def agentvidbench(path: Path, *, videos: Path | None = None, transcripts: bool = True) -> Benchmark:
@@ -200,9 +187,11 @@ def _videos(path: Path, problems: RowProblems) -> dict[str, _VideoRow]:
 
 def _film(row: PublishedRow) -> _VideoRow:
     try:
-        return _VideoRow.model_validate(row.values)
+        film = _VideoRow.model_validate(row.values)
     except ValidationError as error:
-        raise InvalidQuestion(field_problems(error, row.values)) from error
+        raise InvalidQuestion("; ".join(described_problems(error))) from error
+    duration_of(film.duration)  # a length that cannot be read breaks this row, not its questions'
+    return film
 
 
 def _question(
@@ -216,7 +205,7 @@ def _question(
     try:
         fields = _Row.model_validate(row.values, strict=True)
     except ValidationError as error:
-        raise InvalidQuestion(field_problems(error, row.values)) from error
+        raise InvalidQuestion("; ".join(described_problems(error))) from error
     options, answer = _options(fields)
     film = films.get(fields.video_path) or _VideoRow(file_name=fields.video_path)
     return Question(

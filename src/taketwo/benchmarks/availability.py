@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.exclusion import AVAILABILITY_FORMAT
 from taketwo.benchmarks.question import Question
-from taketwo.errors import UnreadableVideo
+from taketwo.errors import RequestError, UnreadableVideo
 from taketwo.media.video import VideoInfo
 
 __all__ = [
@@ -141,7 +142,15 @@ def availability_of(
     tolerance_s, tolerance_share
         A video is of another duration, and so probably another video or a part of it, where it
         differs from what is expected by more than both. Published durations are rounded.
+
+    Raises
+    ------
+    RequestError
+        If a tolerance is negative or no finite number; the check would be none.
     """
+    for name, number in (("tolerance_s", tolerance_s), ("tolerance_share", tolerance_share)):
+        if not (math.isfinite(number) and number >= 0):
+            raise RequestError(f"{name} is {number!r}, not a finite number from 0 on")
     states: list[QuestionState] = []
     for question, state in zip(benchmark.questions, media_states(benchmark, probe), strict=True):
         expected, found = question.video_duration_s, state.video_duration_s

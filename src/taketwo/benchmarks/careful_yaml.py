@@ -6,7 +6,9 @@ from typing import cast
 
 import yaml
 
-__all__ = ["CarefulLoader", "yaml_fault"]
+__all__ = ["CarefulLoader", "PlainTextLoader", "yaml_fault"]
+
+_NO_TEXTS = ("tag:yaml.org,2002:null", "tag:yaml.org,2002:merge")
 
 
 class CarefulLoader(yaml.SafeLoader):
@@ -34,6 +36,19 @@ class CarefulLoader(yaml.SafeLoader):
                 f"{shown!r} reads as {kind} but is not a valid one; put it in quotes if it is text",
                 node.start_mark,
             ) from error
+
+
+class PlainTextLoader(CarefulLoader):
+    """A loader that takes what stands without quotes for the text that it is, but for null.
+
+    YAML itself reads `1:30` as 90, `010` as 8, `1_000` as 1000 and `no` as false; a field that is a
+    number is read out of its text by whoever knows that it is one.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 as PyYAML declares it
+        first: [(tag, pattern) for tag, pattern in resolvers if tag in _NO_TEXTS]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 def yaml_fault(error: yaml.YAMLError | RecursionError, line: int, what: str = "") -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +20,7 @@ HOLDOUT_FORMAT = "taketwo.holdout/1"
 AVAILABILITY_FORMAT = "taketwo.availability/1"
 
 _LISTED = 20
+_LEFT_OUT = re.compile(r"( without [0-9]+ excluded \([0-9a-f]+\))+$")
 
 
 def without_questions(benchmark: Benchmark, *paths: Path) -> Benchmark:
@@ -30,8 +32,7 @@ def without_questions(benchmark: Benchmark, *paths: Path) -> Benchmark:
     Raises
     ------
     RequestError
-        If a file is missing or no such list, an id is there twice or is that of no question, or
-        no question is left.
+        If a file does not fit (see `named_questions`), or no question is left.
     """
     wanted = {name for path in paths for name in named_questions(benchmark, path)}
     kept = tuple(question for question in benchmark.questions if question.question_id not in wanted)
@@ -49,28 +50,79 @@ def without_questions(benchmark: Benchmark, *paths: Path) -> Benchmark:
 def named_questions(benchmark: Benchmark, path: Path) -> Sequence[str]:
     """Return the ids of the questions that a file names, in the order of the benchmark.
 
+    A file that says which benchmark and version it was made of must be of these. What another list
+    left of a version counts as that version.
+
     Raises
     ------
     RequestError
-        If the file is missing or no list of ids, or an id is there twice or is that of no question.
+        If the file is missing or no list of ids, names none, or was made of another benchmark or
+        version, or an id is there twice, is that of no question, or that of several.
     """
-    ids = _ids(path)
-    known = {
-        name for question in benchmark.questions for name in (question.question_id, question.raw_id)
-    }
-    unknown = [name for name in ids if name not in known]
+    listed = _listed(path)
+    _require_same_benchmark(benchmark, listed, path)
+    ids = listed.ids
+    bearers = _bearers(benchmark)
+    unknown = [name for name in ids if name not in bearers]
     if unknown:
         more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
         raise RequestError(
             f"{path}: {len(unknown)} of {len(ids)} ids are of no question of benchmark "
             f"{benchmark.name!r}: {', '.join(map(repr, unknown[:_LISTED]))}{more}; correct or remove them"
         )
-    wanted = set(ids)
+    ambiguous = next((name for name in ids if len(bearers[name]) > 1), None)
+    if ambiguous is not None:
+        both = " and ".join(
+            f"the {what} of question {question_id!r}"
+            for question_id, what in bearers[ambiguous].items()
+        )
+        raise RequestError(
+            f"{path}: {ambiguous!r} is {both}; name by its id the question that is meant, and change "
+            "its raw_id in the question file where the two are the same"
+        )
+    wanted = {question_id for name in ids for question_id in bearers[name]}
     return [
-        question.question_id
-        for question in benchmark.questions
-        if question.question_id in wanted or question.raw_id in wanted
+        question.question_id for question in benchmark.questions if question.question_id in wanted
     ]
+
+
+def _bearers(benchmark: Benchmark) -> Mapping[str, Mapping[str, str]]:
+    """Return by id which questions bear it, and as what."""
+    found: dict[str, dict[str, str]] = {}
+    for question in benchmark.questions:
+        if question.raw_id is not None:
+            found.setdefault(question.raw_id, {})[question.question_id] = "raw_id"
+    for question in benchmark.questions:
+        own = found.get(question.question_id, {})
+        found[question.question_id] = {question.question_id: "id"} | {
+            name: what for name, what in own.items() if name != question.question_id
+        }
+    return found
+
+
+def _require_same_benchmark(benchmark: Benchmark, listed: _Listed, path: Path) -> None:
+    remedy = (
+        "make the list anew, or write its ids as a plain list where you know that they mean the same "
+        "questions"
+    )
+    if listed.benchmark is not None and listed.benchmark != benchmark.name:
+        raise RequestError(
+            f"{path}: was made of benchmark {listed.benchmark!r}, not of {benchmark.name!r}; {remedy}"
+        )
+    version = listed.version
+    if version is None or (
+        isinstance(version, str) and _whole(version) == _whole(benchmark.version)
+    ):
+        return
+    raise RequestError(
+        f"{path}: was made of version {version!r} of benchmark {benchmark.name!r}, not of "
+        f"{benchmark.version!r}; {remedy}"
+    )
+
+
+def _whole(version: str) -> str:
+    """Return the version of a benchmark before questions were left out."""
+    return _LEFT_OUT.sub("", version)
 
 
 def _is_ours(format_name: object, path: Path) -> bool:
@@ -84,7 +136,16 @@ def _is_ours(format_name: object, path: Path) -> bool:
     return False
 
 
-def _ids(path: Path) -> list[str]:
+@dataclass(frozen=True, kw_only=True)
+class _Listed:
+    """What a file lists, and what it says that it was made of; None where it does not say."""
+
+    ids: Sequence[str]
+    benchmark: object
+    version: object
+
+
+def _listed(path: Path) -> _Listed:
     wanted = 'expected a JSON list of question ids, or {"question_ids": [...]}'
     try:
         record: object = json.loads(path.read_bytes())
@@ -94,6 +155,7 @@ def _ids(path: Path) -> list[str]:
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise RequestError(f"{path}: not readable ({error}); {wanted}") from error
+    fields: dict[str, object] = {}
     if isinstance(record, dict):
         fields = cast("dict[str, object]", record)
         is_ours = _is_ours(fields.get("format"), path)
@@ -112,4 +174,9 @@ def _ids(path: Path) -> list[str]:
     repeated = [name for name, count in Counter(ids).items() if count > 1]
     if repeated:
         raise RequestError(f"{path}: {repeated[0]!r} is there more than once; keep one")
-    return ids
+    # A frozen availability says what is there: where nothing is lost, it rightly names no other.
+    if not ids and not fields.get("available"):
+        raise RequestError(f"{path}: names no question; give the ids, or drop the file")
+    return _Listed(
+        ids=ids, benchmark=fields.get("benchmark"), version=fields.get("benchmark_version")
+    )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import Annotated
+from typing import Annotated, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
-from taketwo.benchmarks.local_rows import LocalRow, read_rows
+from taketwo.benchmarks.local_rows import LocalRow, WrittenFloat, read_rows
 from taketwo.benchmarks.published_rows import RowProblems
 from taketwo.benchmarks.question import (
     Milestone,
@@ -21,36 +22,38 @@ from taketwo.benchmarks.question import (
     option_labels,
     safe_question_id,
 )
+from taketwo.benchmarks.row_fields import WholeNumber, WrittenNumber, described_problems
 from taketwo.errors import InvalidQuestion
 
 __all__ = ["local"]
 
+_MILESTONE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
-def _no_truth_value(value: object) -> object:
-    """Refuse true and false, which would count as 1 and 0."""
-    if isinstance(value, bool):
+
+def _yes_or_no(value: object) -> object:
+    """Let true and false, as which many programs write yes and no, be what they mean."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
+def _milestone_id(value: str) -> str:
+    if not _MILESTONE_ID.fullmatch(value):
         raise PydanticCustomError(
-            "truth_value", "a truth value is no number; give the number of the option, from 0"
+            "milestone_id", "a milestone id needs 1 to 64 characters out of A-Z a-z 0-9 . _ -"
         )
     return value
 
 
-def _yes_or_no(value: object) -> object:
-    """Let true and false, as which YAML reads yes and no, be what they were written as."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-
-
 class _MilestoneFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    milestone_id: str | None = None
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+    milestone_id: Annotated[str, AfterValidator(_milestone_id)] | None = None
     text: str = Field(min_length=1)
     kind: str | None = Field(default=None, min_length=1)
-    start_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    end_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    start_s: Annotated[WrittenNumber, Field(ge=0)] | None = None
+    end_s: Annotated[WrittenNumber, Field(ge=0)] | None = None
 
 
 class _StepFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
     tool: str = ""
     arguments: str = ""
     thought: str = ""
@@ -58,7 +61,7 @@ class _StepFields(BaseModel):
 
 
 class _Fields(BaseModel):
-    """The fields of a row; numbers may be written as text, as CSV does."""
+    """The fields of a row; numbers may be written as text, as CSV and YAML do, and texts as numbers."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
     question_id: str = Field(min_length=1)
@@ -67,11 +70,11 @@ class _Fields(BaseModel):
     video_id: str | None = None
     options: list[str] = []
     answer: str | None = None
-    answer_index: Annotated[int | None, BeforeValidator(_no_truth_value)] = None
+    answer_index: WholeNumber | None = None
     answer_text: str | None = None
     accepted_answers: list[str] = []
     subtitles_path: str | None = None
-    video_duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    video_duration_s: Annotated[WrittenNumber, Field(gt=0)] | None = None
     attributes: dict[str, str] = {}
     multi_attributes: dict[str, list[str]] = {}
     skills: list[str] = []
@@ -82,6 +85,13 @@ class _Fields(BaseModel):
     reference: list[_StepFields] = []
     raw_id: str | None = None
     licence: str | None = None
+
+
+_KNOWN = {
+    "": tuple(_Fields.model_fields),
+    "milestones": tuple(_MilestoneFields.model_fields),
+    "reference": tuple(_StepFields.model_fields),
+}
 
 
 def local(
@@ -131,9 +141,9 @@ def local(
 
 def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
     try:
-        fields = _Fields.model_validate(row.values)
+        fields = _Fields.model_validate(_as_written(row.values))
     except ValidationError as error:
-        raise InvalidQuestion("; ".join(_described(error, row.values))) from error
+        raise InvalidQuestion("; ".join(described_problems(error, _KNOWN))) from error
     answer_index, answer_text = _truth(fields)
     video = _inside(fields.video_path, root, "video_path", allow_absolute=allow_absolute)
     subtitles = fields.subtitles_path and _inside(
@@ -159,34 +169,45 @@ def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
         sweep=fields.sweep,
         explanation=fields.explanation,
         reference=tuple(ReferenceStep(**step.model_dump()) for step in fields.reference),
-        milestones=tuple(
+        milestones=_milestones(fields.milestones),
+        licence=fields.licence,
+    )
+
+
+def _as_written(value: object) -> object:
+    """Return a value whose numbers of JSON are the texts that they were; fields make numbers of them."""
+    if isinstance(value, WrittenFloat):
+        return value.written
+    if isinstance(value, dict):
+        return {
+            name: _as_written(item) for name, item in cast("dict[object, object]", value).items()
+        }
+    if isinstance(value, list):
+        return [_as_written(item) for item in cast("list[object]", value)]
+    return value
+
+
+def _milestones(written: Sequence[_MilestoneFields]) -> tuple[Milestone, ...]:
+    found: list[Milestone] = []
+    places: dict[str, int] = {}
+    for at, step in enumerate(written):
+        name = step.milestone_id or f"m{at + 1}"
+        earlier = places.setdefault(name.casefold(), at)
+        if earlier != at:
+            raise InvalidQuestion(
+                f"field 'milestones.{at}' has the id {name!r}, which 'milestones.{earlier}' has "
+                "already; give each its own, different also without regard to case"
+            )
+        found.append(
             Milestone(
-                milestone_id=step.milestone_id or f"m{number}",
+                milestone_id=name,
                 text=step.text,
                 kind=step.kind,
                 start_s=step.start_s,
                 end_s=step.end_s,
             )
-            for number, step in enumerate(fields.milestones, start=1)
-        ),
-        licence=fields.licence,
-    )
-
-
-def _described(error: ValidationError, values: Mapping[str, object]) -> list[str]:
-    described: list[str] = []
-    for problem in error.errors():
-        where = ".".join(map(str, problem["loc"]))
-        if problem["type"] == "extra_forbidden":
-            described.append(
-                f"unknown field {where!r}; known are {', '.join(_Fields.model_fields)}"
-            )
-        elif problem["type"] == "missing":
-            described.append(f"field {where!r} is missing")
-        else:
-            found = values.get(str(problem["loc"][0]))
-            described.append(f"field {where!r} is {found!r}: {problem['msg']}")
-    return described
+        )
+    return tuple(found)
 
 
 def _truth(fields: _Fields) -> tuple[int | None, str | None]:

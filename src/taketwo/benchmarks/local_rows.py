@@ -8,19 +8,19 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import yaml
 
-from taketwo.benchmarks.careful_yaml import CarefulLoader, yaml_fault
+from taketwo.benchmarks.careful_yaml import PlainTextLoader, yaml_fault
 from taketwo.errors import InvalidQuestion, UnknownName
 
-__all__ = ["LocalRow", "read_rows"]
+__all__ = ["LocalRow", "WrittenFloat", "read_rows"]
 
-_OPTION_COLUMN = re.compile(r"option_([1-9][0-9]*)")
+_OPTION_COLUMN = re.compile(r"option_([1-9][0-9]{0,3})")
 _LISTS = ("skills", "capabilities", "accepted_answers")
 
 
@@ -153,7 +153,21 @@ class _Object(dict[str, object]):
         self.repeated = _repeated([name for name, _ in pairs])
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_Object)
+class WrittenFloat(float):
+    """A number of a JSON text that knows how it was written, such as 1.50."""
+
+    written: str
+
+
+def _written_float(text: str) -> WrittenFloat:
+    number = WrittenFloat(text)
+    number.written = text
+    return number
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_Object, parse_float=_written_float, parse_constant=_written_float
+)
 
 
 def _json_row(line: int, value: object) -> LocalRow:
@@ -185,9 +199,9 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 
 def _yaml(text: str) -> Iterator[LocalRow]:
-    loader = CarefulLoader("")
+    loader = PlainTextLoader("")
     try:
-        loader = CarefulLoader(text)
+        loader = PlainTextLoader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
             children = {str(key.value): value for key, value in node.value}
@@ -202,7 +216,7 @@ def _yaml(text: str) -> Iterator[LocalRow]:
         loader.dispose()
 
 
-def _yaml_row(loader: CarefulLoader, node: yaml.Node) -> LocalRow:
+def _yaml_row(loader: PlainTextLoader, node: yaml.Node) -> LocalRow:
     line = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         keys = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
@@ -260,7 +274,20 @@ def _csv_row(line: int, record: dict[str | None, str | list[str] | None]) -> Loc
         else:
             values[name] = cell
     if options:
+        hole = next((number for number in range(1, max(options)) if number not in options), None)
+        if hole is not None:
+            return LocalRow(line, {}, _hole(hole, options, record))
         values["options"] = [options[number] for number in sorted(options)]
     if attributes:
         values["attributes"] = attributes
     return LocalRow(line, values)
+
+
+def _hole(hole: int, options: Mapping[int, str], columns: Collection[str | None]) -> str:
+    """Say that an option is left out before another one, whose label would be moved by it."""
+    later = min(number for number in options if number > hole)
+    what = "is empty" if f"option_{hole}" in columns else "is not there"
+    return (
+        f"column 'option_{hole}' {what}, but 'option_{later}' is {options[later]!r:.60}; only the last "
+        "options may be left out, so that labels stay what they are: fill it, or move the later ones up"
+    )

@@ -19,17 +19,16 @@ from pydantic import (
     Field,
     ValidationError,
 )
-from pydantic_core import PydanticCustomError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
-    field_problems,
     read_published,
 )
 from taketwo.benchmarks.question import Question, safe_question_id
+from taketwo.benchmarks.row_fields import WholeNumber, described_problems
 from taketwo.benchmarks.video_files import video_file
 from taketwo.errors import InvalidQuestion
 
@@ -44,12 +43,6 @@ def _several(value: object) -> object:
     return value.split(",") if isinstance(value, str) else value
 
 
-def _whole_number(value: object) -> object:
-    if isinstance(value, bool):
-        raise PydanticCustomError("truth_value", "a truth value is no number of an option")
-    return value
-
-
 class _Row(BaseModel):
     model_config = ConfigDict(extra="ignore")
     key: str = Field(min_length=1)
@@ -61,7 +54,7 @@ class _Row(BaseModel):
     answer_choice_2: str
     answer_choice_3: str
     answer_choice_4: str
-    answer_id: Annotated[int, BeforeValidator(_whole_number), Field(ge=0, lt=_OPTIONS)]
+    answer_id: Annotated[WholeNumber, Field(ge=0, lt=_OPTIONS)]
     reasoning: str | None = None
     # The documentation writes the name with a blank, the harnesses read it with an underscore.
     question_type: Annotated[list[str], BeforeValidator(_several)] = Field(
@@ -127,7 +120,7 @@ def _question(row: PublishedRow, root: Path) -> Question:
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
-        raise InvalidQuestion(field_problems(error, row.values)) from error
+        raise InvalidQuestion("; ".join(described_problems(error))) from error
     options = (
         fields.answer_choice_0.strip(),
         fields.answer_choice_1.strip(),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import polars as pl
-from pydantic import ValidationError
 
 from taketwo.benchmarks.local_rows import LocalRow, read_rows
 from taketwo.errors import InvalidQuestion
 
-__all__ = ["PublishedRow", "RowProblems", "field_problems", "read_published"]
+__all__ = ["PublishedRow", "RowProblems", "read_published"]
 
 _LISTED = 50
 _ENDINGS = (".parquet", ".arrow", ".jsonl")
@@ -112,15 +111,6 @@ class RowProblems:
             + "\n".join(f"  {problem}" for problem in listed),
             problems=self._problems,
         )
-
-
-def field_problems(error: ValidationError, values: Mapping[str, object]) -> str:
-    """Return what is wrong with the fields of a row, each with what stands there."""
-    return "; ".join(
-        f"field {'.'.join(map(str, item['loc']))!r} is "
-        f"{values.get(str(item['loc'][0]))!r:.60}: {item['msg']}"
-        for item in error.errors(include_url=False)[:10]
-    )
 
 
 def read_published(path: Path, *, subfolders: Sequence[str] = ("data", "")) -> list[PublishedRow]:

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,10 +22,10 @@ from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
-    field_problems,
     read_published,
 )
 from taketwo.benchmarks.question import Question, option_labels, safe_question_id
+from taketwo.benchmarks.row_fields import WrittenNumber, described_problems
 from taketwo.benchmarks.video_files import video_file
 from taketwo.errors import InvalidQuestion
 
@@ -43,7 +43,13 @@ DURATION_BUCKETS: tuple[tuple[float, str], ...] = (
 """Upper ends in seconds, not included, and names."""
 
 _OPTION = re.compile(r"^\s*\((?P<label>[A-Z])\)\s*(?P<text>.*\S)\s*$")
-_LEAD_IN = re.compile(r"\b(?:options?|choices?)\b[^.?!\n]*[:.]?\s*$", re.IGNORECASE)
+_LEAD_IN = re.compile(r"[a-z ]*\bfollowing (?:answer )?(?:options|choices)\b[a-z ]*", re.IGNORECASE)
+_LEADING_VERBS = frozenset({"answer", "choose", "give", "pick", "reply", "respond", "select"})
+_LEAD_IN_WORD = re.compile(
+    r"(?:an?|and|answers?|appropriate|best|by|choices?|choos(?:e|ing)|correct|exactly|following|from|"
+    r"give|given|into?|most|of|one|only|options?|out|pick|picking|please|provided|question|reply|"
+    r"respond|right|select|selecting|single|the|this|to|using|with|your)"
+)
 _LABELLED = re.compile(r"^\(?(?P<label>[A-Z])[).:]\s*(?P<text>.*)$", re.DOTALL)
 _LONG_S = 600
 
@@ -56,7 +62,7 @@ class _Row(BaseModel):
     ques_type: str
     difficulty: str
     modality: str
-    duration_seconds: float = Field(gt=0, allow_inf_nan=False)
+    duration_seconds: Annotated[WrittenNumber, Field(gt=0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +81,9 @@ def duration_bucket(duration_s: float) -> str:
 def parse_options(written: str) -> ParsedQuestion:
     """Return a question and the options that stand in its text, one `(A) text` a line.
 
-    The sentence that leads in the options is dropped: agents are shown them in a form of their own.
+    The sentence that leads in the options is taken off, as agents are shown them in a form of their
+    own: the last line before them where it only asks to answer from the following options. Any other
+    line stays in the question.
 
     Raises
     ------
@@ -98,10 +106,22 @@ def parse_options(written: str) -> ParsedQuestion:
     if labels != option_labels(len(found)):
         raise InvalidQuestion(f"the options are labelled {', '.join(labels)}, not A, B, C in order")
     head = [line for line in lines[:first] if line.strip()]
-    if len(head) > 1 and _LEAD_IN.search(head[-1]):
+    if len(head) > 1 and _leads_in(head[-1]):
         head.pop()
     return ParsedQuestion(
         text="\n".join(head).strip(), options=tuple(match["text"] for match in found)
+    )
+
+
+def _leads_in(line: str) -> bool:
+    """Return whether a line asks to answer from the following options, and says nothing else."""
+    sentence = line.strip().removesuffix(":").removesuffix(".").rstrip().lower()
+    words = sentence.split()
+    first = next((word for word in words if word != "please"), "")
+    return (
+        _LEAD_IN.fullmatch(sentence) is not None
+        and first in _LEADING_VERBS
+        and all(map(_LEAD_IN_WORD.fullmatch, words))
     )
 
 
@@ -144,7 +164,7 @@ def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Quest
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
-        raise InvalidQuestion(field_problems(error, row.values)) from error
+        raise InvalidQuestion("; ".join(described_problems(error))) from error
     parsed = parse_options(fields.question)
     kind = _kind(fields.ques_type)
     if (kind == "mcq") != bool(parsed.options):

@@ -6,6 +6,7 @@ a whole question and none is lifted to a floor of one, which over-draws rare one
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,17 +22,23 @@ from taketwo.errors import RequestError
 __all__ = ["Holdout", "Unit", "allocate", "draw_holdout"]
 
 Unit = Literal["question", "video"]
+_Stratum = tuple[str, ...]
+_Groups = dict[_Stratum, list[tuple[str, ...]]]
+_LISTED = 20
+_TRIED = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class Holdout:
     """The questions held out, in the benchmark's order, and how they were drawn.
 
+    `asked` is how many were asked for, of which whole videos may give a few more or less.
     `allocation` counts the questions drawn by stratum, out of `sizes`. `shared_videos` are videos
     that lie on both sides; none where whole videos were drawn.
     """
 
     question_ids: tuple[str, ...]
+    asked: int
     unit: Unit
     strata: tuple[str, ...]
     allocation: Mapping[tuple[str, ...], int]
@@ -47,6 +54,7 @@ class Holdout:
             "benchmark_version": benchmark.version,
             "seed": seed,
             "unit": self.unit,
+            "asked": self.asked,
             "strata": list(self.strata),
             "question_ids": list(self.question_ids),
         }
@@ -107,7 +115,8 @@ def draw_holdout(
     Raises
     ------
     RequestError
-        If `n` does not fit, or a question lacks an attribute.
+        If `n` does not fit, the whole videos nearest to it are none or all, or a question lacks an
+        attribute.
     """
     questions = benchmark.questions
     if not 1 <= n < len(questions):
@@ -116,37 +125,64 @@ def draw_holdout(
             f"{benchmark.name!r}; at least one must be on each side"
         )
     groups = _groups(questions, strata, unit)
-    keys = sorted(groups)
-    sizes = {key: sum(map(len, groups[key])) for key in keys}
-    wanted = allocate(list(sizes.values()), n)
-    drawn: set[str] = set()
-    allocation: dict[tuple[str, ...], int] = {}
-    for key, count in zip(keys, wanted, strict=True):
-        taken = _drawn(groups[key], count, rng)
-        allocation[key] = len(taken)
-        drawn.update(taken)
+    as_before = copy.deepcopy(rng)
+    by_stratum = _by_stratum(groups, n, rng)
+    drawn = {name for names in by_stratum.values() for name in names}
+    if len(drawn) in {0, len(questions)}:
+        share = "none" if not drawn else "all"
+        raise RequestError(
+            f"the whole videos nearest to {n} questions are {share} of the {len(questions)} of "
+            f"benchmark {benchmark.name!r}; {_possible(groups, n, len(questions), as_before)}"
+        )
     videos = {question.video_id for question in questions if question.question_id in drawn}
     others = {question.video_id for question in questions if question.question_id not in drawn}
     return Holdout(
         question_ids=tuple(item.question_id for item in questions if item.question_id in drawn),
+        asked=n,
         unit=unit,
         strata=tuple(strata),
-        allocation=allocation,
-        sizes=sizes,
+        allocation={key: len(names) for key, names in by_stratum.items()},
+        sizes={key: sum(map(len, groups[key])) for key in by_stratum},
         videos=len(videos),
         shared_videos=tuple(sorted(videos & others)),
     )
 
 
-def _groups(
-    questions: Sequence[Question], strata: Sequence[str], unit: Unit
-) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
+def _by_stratum(groups: _Groups, n: int, rng: np.random.Generator) -> dict[_Stratum, list[str]]:
+    """Return the questions that are drawn of each stratum, in the order of the strata's names."""
+    keys = sorted(groups)
+    wanted = allocate([sum(map(len, groups[key])) for key in keys], n)
+    return {key: _drawn(groups[key], count, rng) for key, count in zip(keys, wanted, strict=True)}
+
+
+def _possible(groups: _Groups, wanted: int, total: int, rng: np.random.Generator) -> str:
+    """Say which numbers near to `wanted` whole videos give, drawn as they were for another number."""
+    asked_for: dict[int, int] = {}
+    nearest = sorted(range(1, total), key=lambda n: (abs(n - wanted), n))
+    for n in nearest[:_TRIED]:
+        found = _by_stratum(groups, n, copy.deepcopy(rng))
+        given = sum(map(len, found.values()))
+        if 0 < given < total and abs(n - given) < abs(asked_for.get(given, -total) - given):
+            asked_for[given] = n
+    exact = [given for given in sorted(asked_for) if asked_for[given] == given]
+    if exact:
+        more = f" and {len(exact) - _LISTED} more" if len(exact) > _LISTED else ""
+        return f"they give {', '.join(map(str, exact[:_LISTED]))}{more}; ask for one of these"
+    if asked_for:
+        pairs = [f"{given} where {asked_for[given]} are asked for" for given in sorted(asked_for)]
+        return f"they give {', '.join(pairs[:_LISTED])}"
+    return (
+        "they give no number near it by these factors; take fewer factors, or draw single questions"
+    )
+
+
+def _groups(questions: Sequence[Question], strata: Sequence[str], unit: Unit) -> _Groups:
     """Return, by stratum, what is drawn as a whole: one question, or the questions of one video."""
     units: dict[str, list[Question]] = {}
     for question in questions:
         name = question.question_id if unit == "question" else question.video_id
         units.setdefault(name, []).append(question)
-    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    groups: _Groups = {}
     for members in units.values():
         first = members[0]
         lacking = [name for name in strata if name not in first.attributes]

@@ -19,10 +19,10 @@ from taketwo.benchmarks.canonical import sha256_of
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
-    field_problems,
     read_published,
 )
 from taketwo.benchmarks.question import Question, option_labels, safe_question_id
+from taketwo.benchmarks.row_fields import described_problems
 from taketwo.benchmarks.video_files import video_file
 from taketwo.errors import InvalidQuestion, RequestError
 
@@ -118,7 +118,7 @@ def _question(row: PublishedRow, root: Path, subtitles: Path | None) -> Question
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
-        raise InvalidQuestion(field_problems(error, row.values)) from error
+        raise InvalidQuestion("; ".join(described_problems(error))) from error
     options = _options(fields.options)
     answer, labels = fields.answer.strip(), option_labels(len(options))
     if answer not in labels:

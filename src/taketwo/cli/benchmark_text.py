@@ -89,7 +89,13 @@ def holdout_text(found: HeldOut) -> str:
     return (
         f"Benchmark {found.benchmark.name} {found.benchmark.version}: {total:,} of "
         f"{len(found.benchmark.questions):,} questions held out, drawn by {holdout.unit} with seed "
-        f"{found.seed}\n\n"
+        f"{found.seed}\n"
+        + (
+            ""
+            if total == holdout.asked
+            else f"  {holdout.asked:,} questions were asked for; whole videos give {total:,}\n"
+        )
+        + "\n"
         + text_table([", ".join(holdout.strata) or "stratum", "all", "%", "held out", "%"], rows)
         + f"\n\n{shared:,} of {holdout.videos:,} videos of the holdout also have questions outside it"
         + ("; draw whole videos with --unit video to have none" if shared else "")

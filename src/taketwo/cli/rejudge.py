@@ -24,9 +24,10 @@ __all__ = ["command"]
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "--questions",
-    metavar="DATASET_DIR",
+    metavar="DATASET_DIR|STUDY",
     type=click.Path(path_type=Path),
-    help="For a run folder: the data set's folder with questions.jsonl; no video is needed.",
+    help="For a run folder: the data set's folder with questions.jsonl, or the study that the run was "
+    "exported from; no video is needed.",
 )
 @click.option("--judge", metavar="MODEL", help="The model that judges, such as openai/gpt-5.")
 @click.option(
@@ -91,14 +92,16 @@ def command(
     \b
     Exit status
       0  written; failures of the judge are listed and asked again next time
-      2  bad usage, the output holds something else, or judgements would be written into the run
-      3  files of the run or the data set cannot be used, or the run was asked other questions (the
-         message names all of them)
+      2  bad usage, the output holds something else or the result of another judge, protocol or rubric,
+         or judgements would be written into the run
+      3  files of the run, the data set or the study cannot be used, or the run was asked other
+         questions (the message names all of them)
 
     \b
     Example
       taketwo rejudge exp/ours_gemini-2.5-pro_run1 --questions dataset --judge openai/gpt-5 \\
           -o exp/ours_gemini-2.5-pro_run1-gpt5
+      taketwo rejudge exp/base_gpt-5_K1 --questions studies/march --judge openai/gpt-5 -o again/base_K1
       taketwo rejudge results/sage_flash_sage_bench_results.jsonl --judge openai/gpt-5 \\
           -o again/sage_flash_sage_bench_results.json
     """
@@ -123,7 +126,8 @@ def command(
     if questions is None:
         raise RequestError(
             f"{run}: a run folder does not hold what was asked; name the data set with --questions "
-            "DATASET_DIR (files of SAGE do, and need none)"
+            "DATASET_DIR, or the study that it was exported from with --questions STUDY (files of SAGE "
+            "do, and need none)"
         )
     done = rejudge(
         run,
@@ -226,14 +230,14 @@ def _text(done: Rejudged) -> str:
     lines = [
         str(done.output),
         f"{done.requested} questions: {done.judged} judged now, {done.pooled} from the pool, "
-        f"{len(done.failures)} failures, {done.not_judged} without a trajectory to judge",
+        f"{len(done.failures)} failures, {done.not_judged} without a trajectory or milestones to judge",
         f"accuracy {done.summary['accuracy']} ({done.summary['n_correct']} of {done.summary['n']})",
         f"means: {means}",
     ]
     if done.unchecked:
         lines.insert(
             2,
-            f"{done.unchecked} of them do not say what was asked, and were taken for the data set's "
-            "questions by their numbers alone",
+            f"{done.unchecked} of them do not say what was asked, and were taken for the questions by "
+            "their numbers alone",
         )
     return "\n".join(lines + _causes(done.failures.values()))

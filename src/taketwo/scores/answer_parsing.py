@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from taketwo.agents.answer import FULL_WIDTH, as_matched, option_index, parse_answer
+from taketwo.agents.answer import FULL_WIDTH, as_matched, option_index, parse_answer, read_end
 from taketwo.agents.commitments import commitments, without_thoughts
 from taketwo.benchmarks.question import VisibleQuestion
 
@@ -31,7 +31,7 @@ _LEAD = re.compile(
     r"(?:answer|choice|option|pick|selection|conclusion)\b[ *_`]*+(?:is\b|[:=-])?[ *_`:]*+",
     re.IGNORECASE,
 )
-_LABELLED_LINE = re.compile(r"^[ \t*_`>-]*+[(\[]?(?P<label>[A-Za-z]|\d{1,4})[)\]]", re.MULTILINE)
+_LABELLED_LINE = re.compile(r"[ \t*_`>-]*+[(\[]?(?P<label>[A-Za-z]|\d{1,4})[)\]]")
 _MARKED = re.compile(
     r"(?:(?i:\b(?:option|choice))[ ]?|(?<!\w)[(\[*\"'`])(?P<label>[A-Za-z]|\d{1,4})(?=[)\]*\"'`.,:;]|\s|\Z)"
 )
@@ -77,7 +77,7 @@ def parse_option(text: str, question: VisibleQuestion) -> ParsedOption:
     ----------
     text
         What an agent handed back. Of more than `LONGEST_READ` characters the end is read; what a
-        model thought aloud is left out.
+        model thought aloud is left out, to the end where it was cut off in a thought.
     question
         The question it belongs to, which has options.
 
@@ -99,7 +99,7 @@ def parse_option(text: str, question: VisibleQuestion) -> ParsedOption:
     """
     if not question.options:
         raise ValueError(f"question {question.question_id!r} has no options to be read from a text")
-    said = text[-LONGEST_READ:]
+    said = read_end(text)
     found = _read(said, question)
     narrow, narrowed = said.translate(FULL_WIDTH), _narrowed(question)
     if found.outcome != "letter" and (narrow != said or narrowed != question):
@@ -159,10 +159,10 @@ def _options_alone(said: str, question: VisibleQuestion) -> Iterator[int]:
         plain: index for index, option in enumerate(question.options) if (plain := _plain(option))
     }
     by_label = {label: index for index, label in enumerate(question.labels)}
-    for match in _LABELLED_LINE.finditer(said):
-        if match["label"].upper() in by_label:
-            yield by_label[match["label"].upper()]
     for line in said.splitlines():
+        match = _LABELLED_LINE.match(line)
+        if match is not None and match["label"].upper() in by_label:
+            yield by_label[match["label"].upper()]
         plain = _plain(line)
         if plain.upper() in by_label:
             yield by_label[plain.upper()]

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from taketwo.agents.answer import parse_answer
+from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import VisibleQuestion, option_labels
-from taketwo.executions.log_json import Json, items, plain_json, text
+from taketwo.executions.log_json import Json, items, part, plain_json, text
 from taketwo.executions.trajectory import RunStatus
+from taketwo.scores.run_folder_summary import OWN_KEY
 from taketwo.scores.run_folder_trajectory import StructuredAnswer
 
-__all__ = ["FoundLetter", "LetterSource", "ending_of", "error_in", "letter_of"]
+__all__ = ["FoundLetter", "LetterSource", "ending_of", "error_in", "letter_of", "reading_record"]
 
 LetterSource = Literal["trajectory", "letters", "text"]
 
@@ -27,6 +29,7 @@ _STATUSES: tuple[RunStatus, ...] = (
     "media_error",
     "not_run",
 )
+_SOURCES: tuple[LetterSource, ...] = ("trajectory", "letters", "text")
 _LETTERS = option_labels(26)
 _UNKNOWN = tuple(f"\0option {letter}" for letter in _LETTERS)
 
@@ -64,10 +67,17 @@ def letter_of(
 ) -> FoundLetter:
     """Return the letter that the steps state; without an answer step that of the votes, else of the text.
 
-    `options` are the texts of the question's options, with which a reply that repeats one is read.
+    `options` are the texts of the question's options, with which a reply that repeats one is read, and
+    an answer step that states a number which is no label but an option. What `reading_record` kept of
+    an earlier reading stands where the options are not known.
     """
+    kept = part(letters, OWN_KEY)
+    if options is None and "letter_source" in kept:
+        return _kept(kept)
     if answer is not None:
         stated = answer.letter
+        if stated is not None and options and stated not in option_labels(len(options)):
+            stated = _read(stated, tuple(options))
         return FoundLetter(letter=stated, source=None if stated is None else "trajectory")
     majority = (text(letters, "majority_letter") or "").strip().upper()
     if majority in _LETTERS:
@@ -79,6 +89,25 @@ def letter_of(
     if read is None:
         return FoundLetter()
     return FoundLetter(letter=read, source="text", is_doubtful=bool(votes))
+
+
+def reading_record(found: FoundLetter) -> dict[str, JsonValue]:
+    """Return what was read with the options' texts, for a record of votes, under our own key."""
+    return {
+        "letter": found.letter,
+        "letter_source": found.source,
+        "is_doubtful": found.is_doubtful,
+    }
+
+
+def _kept(record: Json) -> FoundLetter:
+    letter = text(record, "letter")
+    source: LetterSource | None = next(
+        (name for name in _SOURCES if name == text(record, "letter_source")), None
+    )
+    if letter is None or source is None:
+        return FoundLetter()
+    return FoundLetter(letter=letter, source=source, is_doubtful=record.get("is_doubtful") is True)
 
 
 def _read(written: str, options: tuple[str, ...]) -> str | None:

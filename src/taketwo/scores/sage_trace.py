@@ -233,7 +233,7 @@ def _asked(question: Question) -> str:
         f"({label}) {' '.join(option.split())}"
         for label, option in zip(question.labels, question.options, strict=True)
     ]
-    return "\n".join([question.text, "Options:", *listed])
+    return "\n".join([question.text, "Answer from the following options:", *listed])
 
 
 def _answer(trajectory: Trajectory) -> str | None:

@@ -11,6 +11,7 @@ from typing import Literal, cast
 import polars as pl
 
 from taketwo.errors import DataError, InvalidResults, RequestError
+from taketwo.executions.log_json import Json
 from taketwo.outcomes.imports import lm_eval_harness, lmms_eval
 from taketwo.outcomes.imports.agentvidbench_run import (
     anchor_of,
@@ -254,14 +255,22 @@ def _of_json(source: Source) -> Format | None:
 
 
 def _of_lines(source: Source) -> Format | None:
-    first = next((line for line in source.text.split("\n") if line.strip()), "{}")
-    try:
-        record = as_record(json.loads(first))
-    except (ValueError, RecursionError):
-        return "table"
+    record = _first_record(source)
     if "filtered_resps" in record:
         return "lm-eval-harness" if "prompt_hash" in record else "lmms-eval"
     return "sage" if is_sage_inference(record) else "table"
+
+
+def _first_record(source: Source) -> Json:
+    """Return the first line that is a JSON object: a broken one before it is for the reader to tell."""
+    for line in source.text.split("\n"):
+        try:
+            record = as_record(json.loads(line or "null"))
+        except (ValueError, RecursionError):
+            continue
+        if record:
+            return record
+    return {}
 
 
 def _known() -> str:

@@ -5,14 +5,13 @@ Traces and reference trajectories (`reasoning_steps`, which nearly tell the answ
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import cast
 
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidQuestion, InvalidResults
 from taketwo.executions.log_json import Json, encodable, part, text, whole
+from taketwo.outcomes.imports.sage_lines import sage_lines
 from taketwo.outcomes.imports.sources import Line, Source, text_of
 from taketwo.scores.grading import JudgeRequest
 from taketwo.scores.run_folder_summary import OWN_KEY
@@ -64,7 +63,7 @@ def sage_answers(source: Source) -> list[SageAnswer]:
     """
     faults: list[str] = []
     found: list[SageAnswer] = []
-    for position, line in enumerate(_lines(source, faults)):
+    for position, line in enumerate(sage_lines(source, faults)):
         problems = _problems(line.record)
         if not problems:
             try:
@@ -80,36 +79,6 @@ def sage_answers(source: Source) -> list[SageAnswer]:
             f"{source.path}: no row in it; name a file of SAGE's answers or scores"
         )
     return found
-
-
-def _lines(source: Source, faults: list[str]) -> list[Line]:
-    """Return the objects of a file; unlike `Source.lines` it goes on after a broken one."""
-    written = source.text
-    listed: list[tuple[str, object]] = []
-    if written.lstrip()[:1] == "[":
-        records = cast("list[object]", source.json())
-        listed = [(f"item {at}", record) for at, record in enumerate(records, start=1)]
-    else:
-        for at, line in enumerate(written.split("\n"), start=1):
-            if not line.strip():
-                continue
-            try:
-                listed.append((f"line {at}", json.loads(line)))
-            except (ValueError, RecursionError) as error:
-                faults.append(
-                    f"{source.path}, line {at}: not readable JSON ({error}); a run that was cut off "
-                    "leaves half a line: remove it"
-                )
-    faults += [
-        f"{source.path}, {place}: a {type(record).__name__}, expected an object"
-        for place, record in listed
-        if not isinstance(record, dict)
-    ]
-    return [
-        Line(place=place, record=cast("Json", record))
-        for place, record in listed
-        if isinstance(record, dict)
-    ]
 
 
 def _problems(record: Json) -> list[str]:
@@ -162,7 +131,7 @@ def _row(line: Line, position: int) -> SageAnswer:
     said = "" if answer is None else encodable(str(answer))
     failure: str | None = None
     if "run_status" in own:
-        ending, why = ending_of(answer, own)
+        ending, why = ending_of(answer, own, is_correct=record.get("is_correct"))
         failure = (why or ending) if ending in _FAILED else None
     return SageAnswer(
         place=line.place,
