@@ -175,6 +175,24 @@ def test_a_judge_of_trajectories_needs_milestones(tmp_path: Path) -> None:
         score(tmp_path, trajectory_judges=["mockllm/model"])
 
 
+def test_another_judge_stands_in_for_a_planned_one_that_cannot_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    judge = trajectory_judge()
+    finished(tmp_path, [choice(1)], {}, scoring=_by_trajectory("openai/gpt-4o"))
+    with pytest.raises(RequestError, match="cannot be asked"):
+        score(tmp_path)
+
+    with pytest.raises(RequestError, match="cannot be asked"):
+        score(tmp_path, trajectory_judges=[judge])
+    again = score(tmp_path)
+
+    assert _cell(again, "base", 1, "q1")["trajectory_score"] == 0.875
+    (reason,) = [text for text in compare(tmp_path).not_as_planned if "trajectories" in text]
+    assert f"{judge} instead of openai/gpt-4o, which gave no label" in reason
+
+
 def test_a_judge_that_gave_no_label_does_not_become_the_studys(tmp_path: Path) -> None:
     broken, judge = script(["no"], repeat_last=True), trajectory_judge()
     finished(tmp_path, [choice(1)], {})

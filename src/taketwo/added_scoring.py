@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -25,28 +25,46 @@ _NAME = "added-scoring.json"
 class StudyScoring:
     """How trajectories are judged, None where they are not; `is_added` says that the plan does not say it.
 
-    `further` are judges that were asked for beside those of `scoring`.
+    `further` are judges that were asked for beside those of `scoring`. `replaced` names the judge of
+    the plan where another one stands in for it, since it gave no label.
     """
 
     scoring: TrajectoryScoring | None
     is_added: bool = False
     further: tuple[ModelSpec, ...] = ()
+    replaced: str | None = None
+
+    def with_stand_in(self, judge: ModelSpec) -> StudyScoring:
+        """Return the scoring with another judge in place of the plan's."""
+        if self.scoring is None:
+            return self
+        return replace(
+            self,
+            scoring=replace(self.scoring, judge=judge),
+            is_added=True,
+            further=tuple(other for other in self.further if other != judge),
+            replaced=self.scoring.judge.name,
+        )
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Return why a page is marked as not as planned."""
         if not self.is_added or self.scoring is None:
             return ()
+        instead = (
+            "" if self.replaced is None else f" instead of {self.replaced}, which gave no label"
+        )
         return (
-            f"trajectories are judged by {self.scoring.judge.name}, which was chosen after the plan "
-            "was frozen",
+            f"trajectories are judged by {self.scoring.judge.name}{instead}, which was chosen after "
+            "the plan was frozen",
         )
 
 
 def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> StudyScoring:
     """Return who judges the trajectories of the study in `folder`.
 
-    Where neither the plan nor an earlier request names a judge, it is the first of `asked`, blind
+    A judge that an earlier request made the study's comes before the plan's, which had given no label
+    then. Where neither names one, it is the first of `asked`, blind
     and by the standard rubric; `remember` makes it the study's.
 
     Raises
@@ -58,7 +76,8 @@ def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> 
     """
     path = folder / _NAME
     planned = plan.scoring.trajectories
-    scoring = planned if planned is not None else _read(path)
+    added = _read(path)
+    scoring = planned if added is None else added
     if asked and not any(item.question.milestones for item in plan.questions):
         raise RequestError(
             f"trajectories are judged against milestones, and none of the {len(plan.questions)} "
@@ -73,7 +92,8 @@ def study_scoring(folder: Path, plan: Plan, asked: Sequence[ModelSpec] = ()) -> 
     )
     return StudyScoring(
         scoring=scoring,
-        is_added=planned is None and scoring is not None,
+        is_added=scoring is not None and (planned is None or added is not None),
+        replaced=None if planned is None or added is None else planned.judge.name,
         further=tuple(judge for judge in asked if judge.name not in known),
     )
 

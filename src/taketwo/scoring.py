@@ -7,7 +7,7 @@ by the content that was judged, and everything else is made anew from the logs a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from taketwo.errors import InvalidResults, RequestError
 from taketwo.executions.logs import UnknownLayout, collect
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
+from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.executions.trajectory import Trajectory
 from taketwo.executions.trajectory_table import write_trajectories
 from taketwo.outcomes.build import outcomes_of
@@ -73,7 +74,8 @@ def score(
     judges, trajectory_judges
         Further judges of answers and of trajectories by name; their labels stand beside those of
         the plan's judges and never replace them. Where the plan has no judge of trajectories, the
-        first of `trajectory_judges` becomes the study's, marked as not as planned.
+        first of `trajectory_judges` becomes the study's, and where the plan's gave no label at all
+        it stands in for it; both are marked as not as planned.
     judgements
         A folder of labels that several studies share. New labels go there, and those that this
         study uses are kept in its own folder as well.
@@ -99,32 +101,23 @@ def score(
     process = study_scoring(where.folder, frozen, model_specs(trajectory_judges))
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
     shared = None if judgements is None else Path(judgements)
-    work: list[JudgeWork] = []
-    failed = read_failures(where.folder)
-    unasked: list[str] = []
     if judge and any(cell.run_status != "not_run" for cell in trajectories):
-        from taketwo.judging import Judging  # heavy: on call
-
-        with asking(where.judgements, *([] if shared is None else [shared])):
-            pool = JudgementPool(where.judgements, shared)
-            pool.share()
-            judging = Judging(frozen, pool, trajectories, on_work or _silent)
-            judging.answers((*frozen.scoring.judges, *further))
-            if process.scoring is not None and not answers_only:
-                judging.trajectories(
-                    process.scoring, process.further, reference_requests(frozen, process.scoring)
-                )
-        work, unasked = judging.work, list(dict.fromkeys(judging.unasked.values()))
-        failed = judging.failed if not answers_only else failed | judging.failed
-        write_failures(where.folder, failed)
+        asked = _ask(
+            where,
+            frozen,
+            trajectories,
+            shared,
+            further,
+            None if answers_only else process,
+            on_work or _silent,
+        )
     else:
-        pool = JudgementPool(where.judgements, shared)
-    grader = Grader(frozen, pool.answers, pool.extractions, failed=failed.keys())
-    labels = (
-        None
-        if process.scoring is None
-        else ProcessLabels(frozen, process.scoring, pool.trajectories, failed=failed.keys())
-    )
+        asked = _Asked(
+            pool=JudgementPool(where.judgements, shared), failed=read_failures(where.folder)
+        )
+    pool = asked.pool
+    grader = Grader(frozen, pool.answers, pool.extractions, failed=asked.failed.keys())
+    process, labels = _labels(frozen, process, asked, trajectories)
     answers_used = grader.judgements_in_use(trajectories)
     trajectories_used = () if labels is None else labels.in_use(trajectories)
     if trajectories_used:
@@ -142,18 +135,82 @@ def score(
     )
     write_trajectories(where.folder / "trajectories.parquet", trajectories)
     outcomes.write(where.folder / "outcomes.parquet")
-    if unasked:
-        raise RequestError("\n".join(unasked))
-    primary = _primary(frozen, work)
+    if asked.unasked:
+        raise RequestError("\n".join(asked.unasked))
+    primary = _primary(frozen, asked.work)
     return Scored(
         outcomes=outcomes,
         trajectories=trajectories,
         judged=sum(item.done for item in primary),
         failures=tuple(sorted(cause for item in primary for cause in item.failures)),
         pending=len(grader.pending(trajectories)) + len(grader.pending_extractions(trajectories)),
-        work=tuple(work),
+        work=asked.work,
         references=references_of(frozen, process.scoring, pool.trajectories),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The labels after judges were asked, what they did, what failed, and who could not be asked."""
+
+    pool: JudgementPool
+    failed: Mapping[str, str]
+    work: tuple[JudgeWork, ...] = ()
+    unasked: tuple[str, ...] = ()
+
+
+def _ask(
+    where: StudyFolder,
+    frozen: Plan,
+    trajectories: Sequence[Trajectory],
+    shared: Path | None,
+    further: Sequence[ModelSpec],
+    process: StudyScoring | None,
+    on_work: Callable[[str], None],
+) -> _Asked:
+    """Ask the judges of answers, and those of trajectories unless `process` is None."""
+    from taketwo.judging import Judging  # heavy: on call
+
+    with asking(where.judgements, *([] if shared is None else [shared])):
+        pool = JudgementPool(where.judgements, shared)
+        pool.share()
+        judging = Judging(frozen, pool, trajectories, on_work)
+        judging.answers((*frozen.scoring.judges, *further))
+        if process is not None and process.scoring is not None:
+            judging.trajectories(
+                process.scoring, process.further, reference_requests(frozen, process.scoring)
+            )
+    earlier = read_failures(where.folder) if process is None else {}
+    failed = {**earlier, **judging.failed}
+    write_failures(where.folder, failed)
+    return _Asked(
+        pool=pool,
+        failed=failed,
+        work=tuple(judging.work),
+        unasked=tuple(dict.fromkeys(judging.unasked.values())),
+    )
+
+
+def _labels(
+    frozen: Plan, process: StudyScoring, asked: _Asked, trajectories: Sequence[Trajectory]
+) -> tuple[StudyScoring, ProcessLabels | None]:
+    """Return whose judgements of trajectories count.
+
+    Where the judge has given none at all, the first further judge that has stands in for it.
+    """
+    if process.scoring is None:
+        return process, None
+
+    def of(scoring: TrajectoryScoring) -> ProcessLabels:
+        return ProcessLabels(frozen, scoring, asked.pool.trajectories, failed=asked.failed.keys())
+
+    own = of(process.scoring)
+    if process.further and not own.in_use(trajectories):
+        for judge in process.further:
+            other = process.with_stand_in(judge)
+            if other.scoring is not None and of(other.scoring).in_use(trajectories):
+                return other, of(other.scoring)
+    return process, own
 
 
 def _primary(frozen: Plan, work: Sequence[JudgeWork]) -> list[JudgeWork]:
