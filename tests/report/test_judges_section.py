@@ -208,7 +208,7 @@ def test_many_cases_are_cut_and_counted() -> None:
 
     table = tables["judge-audit-1-ablation-cases"]
     assert len(table.rows) == 40
-    assert table.note == "5 more stand in judge-audit.json."
+    assert table.note == "5 more stand in the file of the audit."
 
 
 def test_two_audits_have_tables_of_different_names() -> None:
