@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 from taketwo.benchmarks.canonical import JsonValue
@@ -41,7 +43,6 @@ _HEADING = re.compile(
 """How a step and the final answer are headed, at the beginning of a line."""
 
 _BREAK = re.compile("[\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]")
-_HIDDEN = frozenset({"Cc", "Cf"})
 
 _ANSWER_KEYS = frozenset({"answer", "letter", "choice", "option", "final_answer"})
 
@@ -85,12 +86,17 @@ def _plain(text: str) -> str:
     looked for: what is taken out later could make one.
     """
     lines = _BREAK.sub("\n", text.replace("\r\n", "\n"))
-    visible = "".join(
-        character
-        for character in lines
-        if character in "\n\t" or unicodedata.category(character) not in _HIDDEN
-    )
-    return _HEADING.sub(r"\1(\2)", visible.strip()) or _NO_TEXT
+    return _HEADING.sub(r"\1(\2)", lines.translate(_hidden()).strip()) or _NO_TEXT
+
+
+@cache
+def _hidden() -> dict[int, None]:
+    """Return the characters that nobody sees, as a table that takes them out."""
+    return {
+        code: None
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) in {"Cc", "Cf"} and chr(code) not in "\n\t"
+    }
 
 
 def rendered_prediction(text: str, *, system: str) -> RenderedTrajectory:
