@@ -213,3 +213,15 @@ def test_the_change_between_notations_is_read_for_this_judge_too() -> None:
         "no interval: 1 question has no variance",
     )
     assert [(case.before, case.after) for case in cases] == [("seconds: 1.000", "frames: 0.750")]
+
+
+async def test_a_key_that_stands_twice_is_sent_back() -> None:
+    twice = json.dumps(reply()).replace(
+        '"completeness": ', '"completeness": 0, "completeness": ', 1
+    )
+
+    name, (found,), failures = await judged(request(), steps=[twice, json.dumps(reply())])
+
+    assert failures == ()
+    assert found.scores == reply()["scores"]
+    assert "one of its keys stands twice" in requests_of(name)[1].text

@@ -11,17 +11,15 @@ from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import ModelSpec, Plan
 from taketwo.executions.scoring_spec import ScoringSpec
-from taketwo.executions.trajectory import RunStatus
+from taketwo.executions.trajectory import RunStatus, Trajectory
 from taketwo.scores.extractions import EXTRACTOR_SHA256, Extraction, ExtractRequest
 from taketwo.scores.grading import (
     PROMPT_SHA256,
-    Disagreements,
     Graded,
     Grader,
     JudgeRequest,
-    disagreements,
 )
-from taketwo.scores.judgements import Judgement, Label
+from taketwo.scores.judgements import Judgement, Label, ScoreStatus
 
 MCQ = Question(
     question_id="mcq",
@@ -94,16 +92,23 @@ def graded_vague(
     return Grader(plan, {}, extractions, failed=failed).graded("mcq", trajectory)
 
 
+def scored_as(
+    grader: Grader, question_id: str, trajectory: Trajectory
+) -> tuple[ScoreStatus, float | None]:
+    found = grader.graded(question_id, trajectory)
+    return found.status, found.accuracy
+
+
 def test_a_choice_is_scored_by_the_option() -> None:
     grader = Grader(PLAN, {})
 
-    assert grader.label_of("mcq", make_trajectory("mcq", answer_index=1)) == ("scored", 1.0)
-    assert grader.label_of("mcq", make_trajectory("mcq", answer_index=0)) == ("scored", 0.0)
+    assert scored_as(grader, "mcq", make_trajectory("mcq", answer_index=1)) == ("scored", 1.0)
+    assert scored_as(grader, "mcq", make_trajectory("mcq", answer_index=0)) == ("scored", 0.0)
 
 
 @pytest.mark.parametrize("status", ["abstained", "unparsed", "limit"])
 def test_an_agent_that_had_its_chance_and_gave_no_answer_scores_zero(status: RunStatus) -> None:
-    assert Grader(PLAN, {}).label_of("mcq", make_trajectory("mcq", run_status=status)) == (
+    assert scored_as(Grader(PLAN, {}), "mcq", make_trajectory("mcq", run_status=status)) == (
         "scored",
         0.0,
     )
@@ -111,7 +116,7 @@ def test_an_agent_that_had_its_chance_and_gave_no_answer_scores_zero(status: Run
 
 @pytest.mark.parametrize("status", ["agent_error", "provider_error", "media_error", "not_run"])
 def test_a_failure_is_never_a_wrong_answer(status: RunStatus) -> None:
-    assert Grader(PLAN, {}).label_of("mcq", make_trajectory("mcq", run_status=status)) == (
+    assert scored_as(Grader(PLAN, {}), "mcq", make_trajectory("mcq", run_status=status)) == (
         "not_judged",
         None,
     )
@@ -120,11 +125,11 @@ def test_a_failure_is_never_a_wrong_answer(status: RunStatus) -> None:
 def test_an_open_answer_waits_for_the_judge_unless_it_matches() -> None:
     grader = Grader(PLAN, {})
 
-    assert grader.label_of("open", make_trajectory("open", answer_text="The cat.")) == (
+    assert scored_as(grader, "open", make_trajectory("open", answer_text="The cat.")) == (
         "scored",
         1.0,
     )
-    assert grader.label_of("open", make_trajectory("open", answer_text="a kitten")) == (
+    assert scored_as(grader, "open", make_trajectory("open", answer_text="a kitten")) == (
         "not_judged",
         None,
     )
@@ -143,7 +148,7 @@ def test_a_judgement_decides_an_open_answer(
 ) -> None:
     grader = Grader(PLAN, labelled("a kitten", label))
 
-    assert grader.label_of("open", make_trajectory("open", answer_text=" a kitten\n")) == expected
+    assert scored_as(grader, "open", make_trajectory("open", answer_text=" a kitten\n")) == expected
 
 
 def test_an_answer_that_the_judge_failed_on_is_no_score() -> None:
@@ -151,7 +156,7 @@ def test_an_answer_that_the_judge_failed_on_is_no_score() -> None:
 
     grader = Grader(PLAN, {}, failed=[key])
 
-    assert grader.label_of("open", make_trajectory("open", answer_text="a kitten")) == (
+    assert scored_as(grader, "open", make_trajectory("open", answer_text="a kitten")) == (
         "judge_error",
         None,
     )
@@ -389,24 +394,3 @@ def test_each_ambiguous_reply_is_pending_once_and_nothing_else_is() -> None:
 
     assert [request.text for request in Grader(plan, {}).pending_extractions(cells)] == [VAGUE]
     assert Grader(plan, {}, extracted(VAGUE, None)).pending_extractions(cells) == ()
-
-
-def test_disagreements_count_the_agents_own_scored_choices() -> None:
-    def cell(accuracy: float | None, by_option: float | None, **changes: Any) -> Graded:
-        fields: dict[str, Any] = {"status": "scored", "answer_source": "agent"}
-        return Graded(accuracy=accuracy, option_accuracy=by_option, **(fields | changes))
-
-    found = disagreements([
-        cell(1.0, 1.0),
-        cell(0.0, 0.0),
-        cell(1.0, 0.0),
-        cell(0.0, 1.0),
-        cell(0.0, 1.0),
-        cell(1.0, None),
-        cell(0.0, 1.0, status="ungradable"),
-        cell(None, 1.0, status="not_judged"),
-        cell(1.0, 1.0, answer_source="extracted"),
-    ])
-
-    assert found == Disagreements(agree=2, judge_right_option_wrong=1, judge_wrong_option_right=2)
-    assert found.n == 5

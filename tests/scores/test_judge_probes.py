@@ -13,7 +13,6 @@ from taketwo.executions.trajectory import Event, ModelCall, ToolCall, Trajectory
 from taketwo.scores.judge_probes import (
     Genuine,
     drawn_by_difficulty,
-    estimate_finding,
     genuine_trajectories,
     judged_probes,
     mean_finding,
@@ -21,6 +20,7 @@ from taketwo.scores.judge_probes import (
     rubric_probes,
 )
 from taketwo.scores.process_scores import MilestoneLabel, ProcessScores
+from taketwo.scores.score_pairs import finding_of
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.scores.trajectory_request import TrajectoryRequest
 from taketwo.stats.agreement import Estimate
@@ -199,7 +199,7 @@ def test_a_statistic_without_an_interval_keeps_its_value_and_says_why() -> None:
         n=2, clusters=1, draws=9, level=0.95, value=0.5, reason="no interval: 1 question"
     )
 
-    found = estimate_finding("rubrics", "j", "r", estimate)
+    found = finding_of("rubrics", "j", "r", estimate)
 
     assert (found.value, found.reason, found.note) == (0.5, None, "no interval: 1 question")
 

@@ -196,3 +196,12 @@ def test_no_axis_at_all_is_no_score() -> None:
 def test_there_are_twenty_one_tags_and_five_axes() -> None:
     assert len(set(FAILURE_TAGS)) == 21
     assert [short for _, short in AXES.values()] == ["TU", "ECov", "EG", "ECom", "RF"]
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    text = json.dumps(reply()).replace(
+        '"evidence_grounding": ', '"evidence_grounding": 2, "evidence_grounding": ', 1
+    )
+
+    with pytest.raises(ReplyFault, match="one of its keys stands twice"):
+        read_reply(text, milestones=IDS, sweep="yes")

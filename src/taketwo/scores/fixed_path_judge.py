@@ -18,7 +18,7 @@ from typing import Annotated, Any, cast
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from taketwo.benchmarks.canonical import sha256_of, sha256_of_text
 from taketwo.benchmarks.question import Question
@@ -29,7 +29,7 @@ from taketwo.scores.judge_model import open_judge
 from taketwo.scores.judge_probes import Probe
 from taketwo.scores.judged_in_parallel import judged_in_parallel
 from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
-from taketwo.scores.process_scores import ReplyFault
+from taketwo.scores.process_scores import read_object
 from taketwo.scores.time_formats import format_findings
 from taketwo.scores.trajectory_judge import (
     TrajectoryJudgeFailure,
@@ -64,7 +64,6 @@ _SCHEMA = {name: pl.String() for name in (*_TEXTS, *_RECORDS)} | {
     "output_tokens": pl.Int64(),
 }
 _NULLABLE = ("served_model", "input_tokens", "output_tokens")
-_MAX_READ = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,18 +307,4 @@ def _shown(request: FixedPathRequest) -> str:
 
 
 def _read(text: str) -> _Reply:
-    if len(text) > _MAX_READ:
-        raise ReplyFault([f"the reply has {len(text)} characters, more than {_MAX_READ}"])
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise ReplyFault(["there is no JSON object in the reply"])
-    try:
-        return _Reply.model_validate(json.loads(text[start : end + 1]))
-    except ValidationError as error:
-        raise ReplyFault([
-            f"{'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}, found "
-            f"{item['input']!r:.60}"
-            for item in error.errors(include_url=False)[:20]
-        ]) from error
-    except (ValueError, RecursionError) as error:
-        raise ReplyFault([f"the JSON object cannot be read: {error}"]) from error
+    return read_object(text, _Reply)

@@ -23,11 +23,9 @@ from taketwo.scores.option_match import match_open, match_option
 __all__ = [
     "PROMPT_SHA256",
     "AnswerSource",
-    "Disagreements",
     "Graded",
     "Grader",
     "JudgeRequest",
-    "disagreements",
     "judge_prompt",
     "option_text",
 ]
@@ -153,13 +151,6 @@ class Grader:
             answer_source="agent",
             option_index=index,
         )
-
-    def label_of(
-        self, question_id: str, trajectory: Trajectory
-    ) -> tuple[ScoreStatus, float | None]:
-        """Return the status and the accuracy of what `graded` says."""
-        graded = self.graded(question_id, trajectory)
-        return graded.status, graded.accuracy
 
     def pending(
         self, trajectories: Iterable[Trajectory], judge: str | None = None
@@ -332,37 +323,3 @@ def _extracted_index(extraction: Extraction, question: Question) -> int | None:
             f"{index}, the question has 0 to {len(question.options) - 1}; remove the part it stands in"
         )
     return index
-
-
-@dataclass(frozen=True, kw_only=True)
-class Disagreements:
-    """How often the judge and the bare option say the same of an answer, and which of the two is milder."""
-
-    agree: int
-    judge_right_option_wrong: int
-    judge_wrong_option_right: int
-
-    @property
-    def n(self) -> int:
-        """Return the number of answers that have both."""
-        return self.agree + self.judge_right_option_wrong + self.judge_wrong_option_right
-
-
-def disagreements(graded: Iterable[Graded]) -> Disagreements:
-    """Count where accuracy and option accuracy differ, over the agents' own answers that are scored.
-
-    Says something where the plan has every answer judged (`published`); where choices are scored by
-    their option, the two agree by construction.
-    """
-    pairs = Counter(
-        (one.accuracy, one.option_accuracy)
-        for one in graded
-        if one.status == "scored"
-        and one.answer_source == "agent"
-        and one.option_accuracy is not None
-    )
-    return Disagreements(
-        agree=pairs[1.0, 1.0] + pairs[0.0, 0.0],
-        judge_right_option_wrong=pairs[1.0, 0.0],
-        judge_wrong_option_right=pairs[0.0, 1.0],
-    )

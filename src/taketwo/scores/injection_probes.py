@@ -25,14 +25,13 @@ from taketwo.scores.judge_probes import (
     JudgedProbe,
     Probe,
     ProbeSet,
-    codes_of,
     drawn_by_difficulty,
-    estimate_finding,
     judged_probes,
     mean_finding,
 )
 from taketwo.scores.process_scores import AXES
 from taketwo.scores.reference_trajectory import true_answer
+from taketwo.scores.score_pairs import finding_of, question_codes
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.stats.agreement import auc
 
@@ -159,10 +158,10 @@ def read_assertion(
             np.array(asserted + genuine),
             np.repeat([False, True], len(pairs)),
             rng=rng,
-            cluster=codes_of(names * 2),
+            cluster=question_codes(names * 2),
             draws=DRAWS,
         )
-        separation = estimate_finding(
+        separation = finding_of(
             "assertion", judge, measure, estimate, published=_PUBLISHED_AUC, note=remark
         )
     cases = tuple(_case(pair) for pair in pairs if pair.change >= -_SLACK)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taketwo.benchmarks.question import Question
 from taketwo.benchmarks.selection import allocate
@@ -19,10 +18,11 @@ from taketwo.executions.scoring_spec import RUBRICS
 from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.audit_findings import AuditCase, AuditCheck, AuditFinding
 from taketwo.scores.process_scores import AXES
+from taketwo.scores.score_pairs import finding_of, question_codes
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.scores.trajectory_request import TrajectoryRequest
 from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory, rendered
-from taketwo.stats.agreement import Estimate, pearson
+from taketwo.stats.agreement import pearson
 from taketwo.stats.cluster import cluster_sums
 from taketwo.stats.resampling import bootstrap_means
 
@@ -33,10 +33,8 @@ __all__ = [
     "Probe",
     "ProbeSet",
     "axis_pairs",
-    "codes_of",
     "correlation_finding",
     "drawn_by_difficulty",
-    "estimate_finding",
     "genuine_trajectories",
     "joined",
     "judged_probes",
@@ -199,12 +197,6 @@ def unprobed(check: AuditCheck, question_id: str, subject: str, reason: str) -> 
     )
 
 
-def codes_of(question_ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return one integer per id, equal where the ids are."""
-    names = {name: code for code, name in enumerate(sorted(set(question_ids)))}
-    return np.array([names[name] for name in question_ids], dtype=np.int64)
-
-
 def mean_finding(
     check: AuditCheck,
     subject: str,
@@ -234,39 +226,15 @@ def mean_finding(
     elif np.ptp(array) == 0:
         note = joined(note, "no interval: all values are the same")
     else:
-        means = bootstrap_means(cluster_sums(array, codes_of(question_ids)), draws=DRAWS, rng=rng)
+        means = bootstrap_means(
+            cluster_sums(array, question_codes(question_ids)), draws=DRAWS, rng=rng
+        )
         ends = np.quantile(means[:, 0], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         low, high = float(ends[0]), float(ends[1])
     return AuditFinding(
         check=check, subject=subject, measure=measure, value=float(array.mean()), low=low,
         high=high, n=n, clusters=clusters, published=published, note=note,
     )  # fmt: skip
-
-
-def estimate_finding(
-    check: AuditCheck,
-    subject: str,
-    measure: str,
-    estimate: Estimate,
-    *,
-    published: float | None = None,
-    note: str = "",
-) -> AuditFinding:
-    """Return a statistic of `taketwo.stats.agreement` as a finding."""
-    is_known = estimate.value is not None
-    return AuditFinding(
-        check=check,
-        subject=subject,
-        measure=measure,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        n=estimate.n,
-        clusters=estimate.clusters,
-        published=published,
-        reason=None if is_known else estimate.reason,
-        note=joined(note, (estimate.reason or "") if is_known else ""),
-    )
 
 
 def rubric_probes(genuine: Sequence[Genuine]) -> ProbeSet:
@@ -373,10 +341,10 @@ def correlation_finding(
         np.array([before for before, _, _ in values]),
         np.array([after for _, after, _ in values]),
         rng=rng,
-        cluster=codes_of([name for *_, name in values]),
+        cluster=question_codes([name for *_, name in values]),
         draws=DRAWS,
     )
-    return estimate_finding(check, subject, measure, estimate, published=published, note=note)
+    return finding_of(check, subject, measure, estimate, published=published, note=note)
 
 
 def moved_cases(pairs: Sequence[JudgedProbe], check: AuditCheck) -> tuple[AuditCase, ...]:

@@ -14,6 +14,8 @@ import anyio
 from inspect_ai.model import ChatMessage, ChatMessageUser, Model
 from pydantic import BaseModel, ValidationError
 
+from taketwo.scores.unique_keys import unique_keys
+
 __all__ = ["Asked", "Judged", "ask_for_object", "cause_of", "judged_in_parallel", "object_in"]
 
 RequestT = TypeVar("RequestT")
@@ -123,12 +125,14 @@ def object_in(reply: str, record: type[RecordT]) -> RecordT:
     if start < 0 or end < start:
         raise ValueError("there is no JSON object in the reply")
     try:
-        found: object = json.loads(reply[start : end + 1], object_pairs_hook=_without_twins)
+        found: object = json.loads(reply[start : end + 1], object_pairs_hook=unique_keys)
         return record.model_validate(found)
     except ValidationError as error:
         raise ValueError(f"the JSON object is wrong: {_first_fault(error)}") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"the JSON object is wrong: {error.msg}") from error
+    except ValueError as error:
+        raise ValueError(f"the JSON object is wrong: {error}") from error
     except RecursionError as error:
         raise ValueError("the JSON object is wrong: it is nested too deep") from error
 
@@ -137,10 +141,3 @@ def _first_fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
     known = [str(part) for part in fault["loc"] if fault["type"] != "extra_forbidden"]
     return f"{'.'.join(known)}: {fault['msg']}" if known else fault["msg"]
-
-
-def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("the JSON object is wrong: one of its keys stands twice")
-    return found

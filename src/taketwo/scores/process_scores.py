@@ -13,11 +13,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.question import Sweep
+from taketwo.scores.unique_keys import unique_keys
 
 __all__ = [
     "AXES",
@@ -28,6 +29,7 @@ __all__ = [
     "ReplyFault",
     "TrajectoryStatus",
     "mc_rate",
+    "read_object",
     "read_reply",
     "trajectory_score",
 ]
@@ -169,6 +171,9 @@ def mc_rate(statuses: Sequence[MilestoneStatus], reference: int) -> float:
     return math.fsum(_CREDIT[status] for status in statuses) / reference
 
 
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -224,7 +229,7 @@ def read_reply(text: str, *, milestones: Sequence[str], sweep: Sweep) -> Process
     ReplyFault
         Naming everything that is wrong.
     """
-    reply = _parsed(text)
+    reply = read_object(text, _Reply)
     scores = reply.process_scores
     problems: list[str] = []
     if sweep == "yes" and scores.evidence_completeness is None:
@@ -263,31 +268,32 @@ def read_reply(text: str, *, milestones: Sequence[str], sweep: Sweep) -> Process
     )
 
 
-def _parsed(text: str) -> _Reply:
+def read_object(text: str, record: type[RecordT]) -> RecordT:
+    """Return the one JSON object of a judge's reply as `record`; prose and fences around it are passed over.
+
+    Raises
+    ------
+    ReplyFault
+        If there is none, it cannot be read, a key stands twice, or naming what is not as `record`
+        has it.
+    """
     if len(text) > _MAX_READ:
         raise ReplyFault([f"the reply has {len(text)} characters, more than {_MAX_READ}"])
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         raise ReplyFault(["there is no JSON object in the reply"])
     try:
-        record: object = json.loads(text[start : end + 1], object_pairs_hook=_without_twins)
+        found: object = json.loads(text[start : end + 1], object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise ReplyFault([f"the JSON object cannot be read: {error}"]) from error
     try:
-        return _Reply.model_validate(record)
+        return record.model_validate(found)
     except ValidationError as error:
         raise ReplyFault([
             f"{'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}, found "
             f"{item['input']!r:.60}"
             for item in error.errors(include_url=False)[:20]
         ]) from error
-
-
-def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("one of its keys stands twice")
-    return found
 
 
 def _label_problems(found: Sequence[_Coverage], wanted: Sequence[str]) -> list[str]:

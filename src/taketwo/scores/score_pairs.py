@@ -191,7 +191,9 @@ def finding_of(
     published: float | None = None,
     note: str = "",
 ) -> AuditFinding:
-    """Return an estimate as a finding."""
+    """Return an estimate as a finding; why it has no interval is a remark, why it is none its reason."""
+    is_known = estimate.value is not None
+    remarks = (note, (estimate.reason or "") if is_known else "")
     return AuditFinding(
         check=check,
         subject=subject,
@@ -202,8 +204,8 @@ def finding_of(
         n=estimate.n,
         clusters=estimate.clusters,
         published=published,
-        reason=estimate.reason,
-        note=note,
+        reason=None if is_known else estimate.reason,
+        note="; ".join(remark for remark in remarks if remark),
     )
 
 
