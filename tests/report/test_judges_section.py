@@ -170,6 +170,15 @@ def test_the_records_keep_unrounded_numbers_and_leave_the_undefined_empty() -> N
     assert (rows[1]["published_low"], rows[1]["published_high"]) == ("0.93", "0.98")
 
 
+def test_the_page_says_how_much_the_audit_looked_at() -> None:
+    blocks = judges_section([audit()], None).blocks
+
+    assert any(
+        isinstance(block, Prose) and block.text.startswith("Design of the audit: quick. ")
+        for block in blocks
+    )
+
+
 def test_what_was_not_done_and_not_scored_is_said_with_the_reason() -> None:
     section = judges_section([audit()], None)
 

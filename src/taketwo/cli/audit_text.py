@@ -12,7 +12,9 @@ __all__ = ["audit_lines"]
 
 def audit_lines(audit: JudgeAudit) -> list[str]:
     """Return the findings by check, then what was not done and what failed."""
-    lines = [f"judge of trajectories: {audit.judge} ({audit.rubric}, {audit.protocol})"]
+    lines = [
+        f"judge of trajectories: {audit.judge} ({audit.rubric}, {audit.protocol}; design {audit.design})"
+    ]
     for check in CHECKS:
         found = [item for item in audit.findings if item.check == check]
         if found:

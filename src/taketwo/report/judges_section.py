@@ -116,7 +116,8 @@ def _audit_blocks(audit: JudgeAudit, number: int) -> list[Block]:
     blocks: list[Block] = [
         Heading(text=f"Judge of trajectories: {audit.judge}"),
         Prose(
-            text=f"Wording of the instructions: {audit.rubric}. Protocol: {audit.protocol}"
+            text=f"Design of the audit: {audit.design}. Wording of the instructions: {audit.rubric}. Protocol: "
+            f"{audit.protocol}"
             + (" (it is told the name of the system)." if audit.protocol == "published" else ".")
         ),
     ]
