@@ -21,10 +21,12 @@ from inspect_ai.model import (
     ModelOutput,
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
+from tests.media.used_memory import made_in_used_memory
 from tests.models.http_service import Reply, Service, serving
 
 from taketwo.errors import RequestError, UnreadableVideo
 from taketwo.models.native_video import ReplyError
+from taketwo.models.video_clip import clip_of
 from taketwo.models.vllm_video import VllmVideo
 
 CHAT = "/v1/chat/completions"
@@ -134,6 +136,11 @@ async def test_a_stretch_is_cut_to_exactly_its_frames(grey_steps: Path) -> None:
     assert [time_s for time_s, _ in shown] == [0.0, 0.5, 1.0]
     # frames 10, 15 and 20 of the source
     assert [level for _, level in shown] == pytest.approx([50, 75, 100], abs=3)
+
+
+def test_the_same_stretch_is_the_same_bytes(grey_steps: Path) -> None:
+    made = made_in_used_memory(lambda: clip_of(grey_steps, 0.0, 4.0, 10.0, 320))
+    assert len(made) == 1
 
 
 async def test_a_stretch_beyond_the_video_or_with_too_many_frames_is_refused(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taketwo.benchmarks.scene_sound import SAMPLE_RATE
+from taketwo.media.h264 import h264_options
 
 __all__ = ["encode_mp4"]
 
@@ -42,16 +43,12 @@ def encode_mp4(
 
     Notes
     -----
-    Equal input gives equal bytes with the same versions of PyAV and FFmpeg: one encoder thread
-    and no time of making in the file.
+    Equal input gives equal bytes with the same versions of PyAV and FFmpeg: the encoder's settings
+    are those of `h264_options`, and the file holds no time of making.
     """
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:
-        video = container.add_stream(
-            "libx264",
-            rate=fps,
-            options={"crf": str(quality), "preset": "veryfast", "threads": "1"},
-        )
+        video = container.add_stream("libx264", rate=fps, options=h264_options(quality=quality))
         video.width, video.height, video.pix_fmt = width, height, "yuv420p"
         video.codec_context.time_base = Fraction(1, fps)
         video.codec_context.gop_size = 4 * fps

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from taketwo.errors import RequestError
 from taketwo.media.frames import frames_at
+from taketwo.media.h264 import h264_options
 from taketwo.media.sampling import clamp_window, times_by_fps
 from taketwo.media.video import probe
 
@@ -31,6 +32,7 @@ def clip_of(
     """Return an MP4 file (H.264, no sound) with the frames shown from `start_s` to `end_s`.
 
     Frames are taken `1 / fps` seconds apart, so that the clip plays at normal speed from second 0.
+    Equal arguments give equal bytes with the same versions of PyAV and FFmpeg (`h264_options`).
 
     Raises
     ------
@@ -56,7 +58,7 @@ def clip_of(
             "libx264", rate=rate
         )
         stream.pix_fmt = "yuv420p"
-        stream.options = {"crf": "20", "preset": "veryfast"}
+        stream.options = h264_options(quality=20)
         for number, shown in enumerate(frames_at(path, times_s, max_side=max_side)):
             image = _even(shown.image)
             if number == 0:
