@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.media.used_memory import made_in_used_memory
 
 from taketwo.benchmarks.scene_encoding import encode_mp4
 from taketwo.media.audio import load_audio
 from taketwo.media.frames import frames_at
 from taketwo.media.video import probe
-from tests.media.used_memory import made_in_used_memory
 
 FPS, FRAMES, BITS = 12, 60, 8
 

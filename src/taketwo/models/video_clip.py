@@ -55,10 +55,9 @@ def clip_of(
     rate = Fraction(fps).limit_denominator(1000)
     with av.open(buffer, "w", format="mp4") as container:
         stream = container.add_stream(  # pyright: ignore[reportUnknownMemberType] av types **kwargs loosely
-            "libx264", rate=rate
+            "libx264", rate=rate, options=h264_options(quality=20)
         )
         stream.pix_fmt = "yuv420p"
-        stream.options = h264_options(quality=20)
         for number, shown in enumerate(frames_at(path, times_s, max_side=max_side)):
             image = _even(shown.image)
             if number == 0:
