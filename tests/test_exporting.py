@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.exported_study import cells_of, make_study_plan, question, write_study
 from tests.outcomes.imports.files import cells, read
 from tests.plans import make_plan
-from tests.scores.test_atif import check_document
+from tests.scores.formats.test_atif import check_document
 
 from taketwo.cli.export import command
 from taketwo.errors import RequestError
@@ -21,9 +21,9 @@ from taketwo.executions.trajectory import Event, ModelCall
 from taketwo.exporting import export_study
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.outcomes.table import read_outcomes
-from taketwo.scores.file_names import safe_name, unique_names
-from taketwo.scores.run_folder import AgentVidBenchRun, read_run
-from taketwo.scores.run_folder_writing import numbered
+from taketwo.scores.formats.file_names import safe_name, unique_names
+from taketwo.scores.formats.run_folder import AgentVidBenchRun, read_run
+from taketwo.scores.formats.run_folder_writing import numbered
 from taketwo.scores.trajectory_text import rendered
 
 SAME = ("run_status", "accuracy", "visible_calls", "turns", "latency_s", "tokens")

@@ -17,7 +17,7 @@ from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import ScoringSpec, TrajectoryScoring
 from taketwo.judge_audits import audit_judges, write_rating_form
 from taketwo.reporting import read_audit
-from taketwo.scores.audit_findings import CHECKS, JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import CHECKS, JudgeAudit
 
 
 def _reply(request: Request) -> str:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tests.exported_study import JUDGE, cells_of, make_study_plan, question, write_study
 from tests.outcomes.imports.files import read
 from tests.plans import make_plan
-from tests.scores.lemon_run import (
+from tests.scores.formats.lemon_run import (
     JUDGE_REPLY,
     LETTERS,
     NORMALIZED,
@@ -38,7 +38,7 @@ from taketwo.executions.trajectory import ModelCall, Trajectory
 from taketwo.exporting import export_study
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.rejudging import Rejudged, rejudge
-from taketwo.scores.run_folder import read_run
+from taketwo.scores.formats.run_folder import read_run
 
 REPLY = json.dumps(JUDGE_REPLY)
 

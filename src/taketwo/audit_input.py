@@ -13,10 +13,10 @@ from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.executions.trajectory import Trajectory
-from taketwo.scores.audit_findings import CHECKS, AuditCheck
-from taketwo.scores.audit_presets import AuditDesign
-from taketwo.scores.human_ratings import HumanRatings
-from taketwo.scores.judge_agreement import JudgedCell
+from taketwo.scores.judge_audit.audit_findings import CHECKS, AuditCheck
+from taketwo.scores.judge_audit.audit_presets import AuditDesign
+from taketwo.scores.judge_audit.human_ratings import HumanRatings
+from taketwo.scores.judge_audit.judge_agreement import JudgedCell
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.process_labels import ProcessLabels
 

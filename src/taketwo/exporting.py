@@ -18,12 +18,10 @@ from taketwo.executions.trajectory import Trajectory
 from taketwo.executions.trajectory_table import read_trajectories
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.table import Outcomes, read_outcomes
-from taketwo.scores.atif import atif_record
-from taketwo.scores.file_names import model_of, names_of_arms, unique_names
-from taketwo.scores.judgement_pool import JudgementPool
-from taketwo.scores.process_labels import ProcessLabels
-from taketwo.scores.run_folder_summary import Evaluated
-from taketwo.scores.run_folder_writing import (
+from taketwo.scores.formats.atif import atif_record
+from taketwo.scores.formats.file_names import model_of, names_of_arms, unique_names
+from taketwo.scores.formats.run_folder_summary import Evaluated
+from taketwo.scores.formats.run_folder_writing import (
     RunCell,
     letters_of,
     numbered,
@@ -31,7 +29,9 @@ from taketwo.scores.run_folder_writing import (
     write_inference,
     write_own_file,
 )
-from taketwo.scores.sage_trace import SageCell, inference_row, score_row
+from taketwo.scores.formats.sage_trace import SageCell, inference_row, score_row
+from taketwo.scores.judgement_pool import JudgementPool
+from taketwo.scores.process_labels import ProcessLabels
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.scoring import score
 from taketwo.study_folder import StudyFolder

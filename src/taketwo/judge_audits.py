@@ -17,13 +17,19 @@ from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.media.store import write_atomically
-from taketwo.scores.audit_findings import JudgeAudit
-from taketwo.scores.audit_presets import AuditScope, audit_design, expected_calls
-from taketwo.scores.human_ratings import HumanRatings, read_ratings
+from taketwo.scores.judge_audit.audit_findings import JudgeAudit
+from taketwo.scores.judge_audit.audit_presets import AuditScope, audit_design, expected_calls
+from taketwo.scores.judge_audit.human_ratings import HumanRatings, read_ratings
+from taketwo.scores.judge_audit.rating_form import (
+    FormCell,
+    RatingForm,
+    key_beside,
+    make_form,
+    read_key,
+)
+from taketwo.scores.judge_audit.rating_form import write_form as write_files
 from taketwo.scores.judgement_pool import JudgementPool, asking
 from taketwo.scores.process_labels import ProcessLabels
-from taketwo.scores.rating_form import FormCell, RatingForm, key_beside, make_form, read_key
-from taketwo.scores.rating_form import write_form as write_files
 from taketwo.scoring import model_specs, score
 from taketwo.study_folder import StudyFolder, write_json
 

@@ -10,8 +10,13 @@ from taketwo.errors import RequestError
 from taketwo.executions.trajectory import Trajectory
 from taketwo.judging import Judging
 from taketwo.outcomes.references import reference_requests
-from taketwo.scores.audit_findings import AuditCase, AuditCheck, AuditFinding, JudgeAudit
-from taketwo.scores.fixed_path_judge import (
+from taketwo.scores.judge_audit.audit_findings import (
+    AuditCase,
+    AuditCheck,
+    AuditFinding,
+    JudgeAudit,
+)
+from taketwo.scores.judge_audit.fixed_path_judge import (
     FixedPathJudgement,
     fixed_path_requests,
     judge_fixed_path,
@@ -19,15 +24,15 @@ from taketwo.scores.fixed_path_judge import (
     read_fixed_path_judgements,
     write_fixed_path_judgements,
 )
-from taketwo.scores.human_agreement import human_findings
-from taketwo.scores.injection_probes import (
+from taketwo.scores.judge_audit.human_agreement import human_findings
+from taketwo.scores.judge_audit.injection_probes import (
     assertion_probes,
     injection_probes,
     read_assertion,
     read_injection,
 )
-from taketwo.scores.judge_agreement import judge_pairs, separation
-from taketwo.scores.judge_probes import (
+from taketwo.scores.judge_audit.judge_agreement import judge_pairs, separation
+from taketwo.scores.judge_audit.judge_probes import (
     Genuine,
     Probe,
     ProbeSet,
@@ -36,10 +41,10 @@ from taketwo.scores.judge_probes import (
     read_rubrics,
     rubric_probes,
 )
-from taketwo.scores.milestone_ablation import ablation_probes, read_ablation
+from taketwo.scores.judge_audit.milestone_ablation import ablation_probes, read_ablation
+from taketwo.scores.judge_audit.reference_probes import read_references, reference_probes
+from taketwo.scores.judge_audit.time_formats import format_probes, read_formats
 from taketwo.scores.process_labels import ProcessLabels
-from taketwo.scores.reference_trajectory import read_references, reference_probes
-from taketwo.scores.time_formats import format_probes, read_formats
 
 __all__ = ["Checks"]
 

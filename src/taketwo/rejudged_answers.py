@@ -10,9 +10,9 @@ from taketwo.benchmarks.question import Question
 from taketwo.executions.log_json import items, part, plain_json, text
 from taketwo.executions.trajectory import ModelCall
 from taketwo.scores.answer_parsing import parse_option
-from taketwo.scores.run_folder import RunItem
-from taketwo.scores.run_folder_answers import FoundLetter, reading_record
-from taketwo.scores.run_folder_summary import OWN_KEY, Evaluated, letters_record
+from taketwo.scores.formats.run_folder import RunItem
+from taketwo.scores.formats.run_folder_answers import FoundLetter, reading_record
+from taketwo.scores.formats.run_folder_summary import OWN_KEY, Evaluated, letters_record
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 
 __all__ = ["evaluated", "not_run", "with_letter"]

@@ -14,10 +14,10 @@ from taketwo.errors import HarnessError, InvalidResults, RequestError
 from taketwo.executions.log_json import Json, plain_json, text
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import Protocol
-from taketwo.scores.run_folder import OWN_FILE, AgentVidBenchRun
-from taketwo.scores.run_folder_files import RunFiles
-from taketwo.scores.run_folder_summary import Evaluated
-from taketwo.scores.run_folder_writing import write_evaluation, write_own_file
+from taketwo.scores.formats.run_folder import OWN_FILE, AgentVidBenchRun
+from taketwo.scores.formats.run_folder_files import RunFiles
+from taketwo.scores.formats.run_folder_summary import Evaluated
+from taketwo.scores.formats.run_folder_writing import write_evaluation, write_own_file
 from taketwo.scores.trajectory_request import rubric as rubric_text
 
 __all__ = ["files_of_run", "identity_of", "require_apart", "write_rejudged"]

@@ -17,10 +17,10 @@ from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidQuestion, InvalidResults
 from taketwo.executions.log_json import items, text, whole
 from taketwo.executions.scoring_spec import Protocol
-from taketwo.scores.run_folder import OWN_FILE, AgentVidBenchRun, RunItem
-from taketwo.scores.run_folder_files import RunFiles
-from taketwo.scores.run_folder_steps import without_identity
-from taketwo.scores.run_folder_writing import numbered
+from taketwo.scores.formats.run_folder import OWN_FILE, AgentVidBenchRun, RunItem
+from taketwo.scores.formats.run_folder_files import RunFiles
+from taketwo.scores.formats.run_folder_steps import without_identity
+from taketwo.scores.formats.run_folder_writing import numbered
 from taketwo.scores.trajectory_request import TrajectoryRequest
 from taketwo.scores.trajectory_text import RenderedTrajectory, rendered, rendered_prediction
 from taketwo.study_folder import StudyFolder

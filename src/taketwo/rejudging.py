@@ -24,8 +24,8 @@ from taketwo.rejudged_requests import (
     require_asked,
     says_what_was_asked,
 )
-from taketwo.scores.run_folder import read_run
-from taketwo.scores.run_folder_summary import process_means
+from taketwo.scores.formats.run_folder import read_run
+from taketwo.scores.formats.run_folder_summary import process_means
 from taketwo.scores.trajectory_judgements import (
     TrajectoryJudgement,
     read_trajectory_judgements,

@@ -18,7 +18,7 @@ from taketwo.executions.rule import Missing
 from taketwo.outcomes.from_logs import manifests_of
 from taketwo.outcomes.references import references_of
 from taketwo.outcomes.table import read_outcomes
-from taketwo.scores.audit_findings import JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import JudgeAudit
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scoring import by_engine
 from taketwo.study import compare

@@ -22,11 +22,11 @@ from taketwo.executions.trajectory import ToolCall
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.imports.sage_answers import SageAnswer, sage_answers
 from taketwo.outcomes.imports.sources import open_source
+from taketwo.scores.formats.run_folder_summary import OWN_KEY
+from taketwo.scores.formats.sage_trace import trace_events
 from taketwo.scores.grading import JudgeRequest
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.judgements import Judgement, require_one_served_model
-from taketwo.scores.run_folder_summary import OWN_KEY
-from taketwo.scores.sage_trace import trace_events
 
 __all__ = ["SageRejudged", "rejudge_sage"]
 

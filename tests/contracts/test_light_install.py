@@ -22,7 +22,7 @@ LIGHT = (
     "taketwo.scores.judgement_pool",
     "taketwo.scores.process_labels",
     "taketwo.scores.trajectory_request",
-    "taketwo.scores.audit_findings",
+    "taketwo.scores.judge_audit.audit_findings",
     "taketwo.outcomes.table",
     "taketwo.outcomes.build",
     "taketwo.analysis.compare",

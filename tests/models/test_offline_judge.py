@@ -31,14 +31,14 @@ from taketwo.executions.trajectory import (
 from taketwo.models.judge_words import passage
 from taketwo.models.offline_judge import judge_reply
 from taketwo.models.provider import OfflineModels
-from taketwo.scores.fixed_path_judge import FixedPathRequest, judge_fixed_path
+from taketwo.scores.formats.run_folder_steps import canonical_text
+from taketwo.scores.judge_audit.fixed_path_judge import FixedPathRequest, judge_fixed_path
 from taketwo.scores.process_scores import ProcessScores, read_reply, trajectory_score
 from taketwo.scores.reference_trajectory import (
     ExplanationRequest,
     explanation_request,
     explanation_rubric,
 )
-from taketwo.scores.run_folder_steps import canonical_text
 from taketwo.scores.trajectory_judge import judge_trajectories
 from taketwo.scores.trajectory_request import TrajectoryRequest, judge_request, rubric
 from taketwo.scores.trajectory_text import RenderedTrajectory, rendered

@@ -23,7 +23,7 @@ from taketwo.report.judge_tables import (
 )
 from taketwo.report.judges_section import CHECK_TEXTS, judges_section
 from taketwo.report.tables import Table, to_csv
-from taketwo.scores.audit_findings import CHECKS, AuditCase, AuditFinding, JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import CHECKS, AuditCase, AuditFinding, JudgeAudit
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt\x00"
 AREA = "AUC of the trajectory score, correct above incorrect"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from taketwo.cli.text_table import text_table
-from taketwo.scores.audit_findings import CHECKS, AuditFinding, JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import CHECKS, AuditFinding, JudgeAudit
 
 __all__ = ["audit_lines"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from taketwo.judge_audits import write_rating_form
-from taketwo.scores.audit_presets import DESIGNS
+from taketwo.scores.judge_audit.audit_presets import DESIGNS
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from taketwo.cli.audit_text import audit_lines
 from taketwo.judge_audits import audit_judges
-from taketwo.scores.audit_presets import DESIGNS
+from taketwo.scores.judge_audit.audit_presets import DESIGNS
 from taketwo.scoring import Scored, score
 
 __all__ = ["command"]

@@ -32,7 +32,7 @@ from taketwo.report.sections import (
     transitions_section,
     variation_section,
 )
-from taketwo.scores.audit_findings import JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import JudgeAudit
 
 __all__ = ["Sources", "build_document"]
 

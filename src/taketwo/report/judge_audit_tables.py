@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from taketwo.report.numbers import UNDEFINED, count, decimal_text, is_number
 from taketwo.report.tables import Cell, Column, Record, Table, rows_of
 from taketwo.report.untrusted import harmless
-from taketwo.scores.audit_findings import AuditCase, AuditFinding
-from taketwo.scores.judge_agreement import PUBLISHED_RANGES
+from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
+from taketwo.scores.judge_audit.judge_agreement import PUBLISHED_RANGES
 
 __all__ = ["audit_cases_table", "audit_findings_table"]
 

@@ -15,8 +15,8 @@ from taketwo.report.judge_tables import (
     served_table,
     ungradable_table,
 )
-from taketwo.scores.audit_findings import CHECKS, AuditCheck, AuditFinding, JudgeAudit
-from taketwo.scores.judge_agreement import AXIS_WORDS
+from taketwo.scores.judge_audit.audit_findings import CHECKS, AuditCheck, AuditFinding, JudgeAudit
+from taketwo.scores.judge_audit.judge_agreement import AXIS_WORDS
 
 __all__ = ["CHECK_TEXTS", "judges_section"]
 

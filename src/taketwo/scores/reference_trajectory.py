@@ -2,38 +2,23 @@
 
 The curated path becomes the text that a judge reads of any agent, so that it can stand beside the
 arms: a good judge gives it nearly everything. The explanation replaces the milestones as the judge's
-reference, to see whether the milestones keep what decides (AgentVidBench 2026, arXiv 2609.21386,
-Appendix C.3).
+reference, to see whether the milestones keep what decides (`judge_audit.reference_probes`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import cast
 
-import numpy as np
-
 from taketwo.benchmarks.canonical import JsonValue, sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.executions.trajectory import Event, ModelCall, ToolCall, Trajectory
-from taketwo.scores.audit_findings import AuditCase, AuditFinding
-from taketwo.scores.judge_probes import (
-    Genuine,
-    Probe,
-    ProbeSet,
-    axis_pairs,
-    correlation_finding,
-    joined,
-    judged_probes,
-    moved_cases,
-    unprobed,
-)
-from taketwo.scores.process_scores import AXES, FAILURE_TAGS
-from taketwo.scores.trajectory_judgements import Reference, TrajectoryJudgement, trajectory_key
+from taketwo.scores.process_scores import FAILURE_TAGS
+from taketwo.scores.trajectory_judgements import Reference, trajectory_key
 from taketwo.scores.trajectory_request import TrajectoryRequest
 from taketwo.scores.trajectory_text import RenderedTrajectory, rendered
 from taketwo.tools.fencing import fence
@@ -43,23 +28,12 @@ __all__ = [
     "ExplanationRequest",
     "explanation_request",
     "explanation_rubric",
-    "read_references",
-    "reference_probes",
     "rendered_reference",
     "true_answer",
 ]
 
 REFERENCE_SYSTEM = "curated by a human"
 """The name of the pseudo-arm in the protocol that shows names."""
-
-_PUBLISHED_REFERENCES: Mapping[str, float] = {
-    "task_understanding": 0.656,
-    "gt_evidence_coverage": 0.756,
-    "evidence_grounding": 0.814,
-    "evidence_completeness": 0.746,
-    "reasoning_faithfulness": 0.837,
-}
-_PUBLISHED_REFERENCES_MEAN = 0.762
 
 
 def true_answer(question: Question) -> str:
@@ -169,82 +143,6 @@ def explanation_request(request: ExplanationRequest) -> str:
         "Reply with the JSON object only. There are no milestones: leave milestone_coverage an empty "
         "list.",
     ])
-
-
-def reference_probes(genuine: Sequence[Genuine]) -> ProbeSet:
-    """Return each trajectory judged against the human explanation, beside its own against milestones.
-
-    Questions without an explanation are skipped. The wording is always the standard one on both
-    sides, since there is one of the other kind only.
-    """
-    probes: list[Probe] = []
-    skipped: list[AuditCase] = []
-    for item in genuine:
-        name = item.question.question_id
-        if not (item.question.explanation or "").strip():
-            skipped.append(
-                unprobed("references", name, "explanation", "the question has no explanation")
-            )
-            continue
-        standard = replace(item, rubric="standard")
-        partner = standard.request()
-        probes.append(
-            Probe(
-                check="references",
-                question_id=name,
-                subject="explanation",
-                what="judged against the human explanation instead of the milestones",
-                request=ExplanationRequest(
-                    question=item.question,
-                    trajectory=partner.trajectory,
-                    protocol=item.protocol,
-                ),
-                partner=partner,
-            )
-        )
-    return ProbeSet(probes=tuple(probes), skipped=tuple(skipped))
-
-
-def read_references(
-    probes: Sequence[Probe],
-    judgements: Mapping[str, TrajectoryJudgement],
-    judge: str,
-    *,
-    rng: np.random.Generator,
-) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
-    """Say whether milestones keep what an explanation says: Pearson's r of the scores by either.
-
-    By axis, where both judgements score it, and the mean over the axes that have an r. AgentVidBench
-    (Table 10) is the published value; of the mean only where all five axes are in it.
-    """
-    pairs, remark = judged_probes(probes, judgements, judge)
-    found = [
-        correlation_finding(
-            "references",
-            axis,
-            axis_pairs(pairs, axis),
-            rng=rng,
-            published=_PUBLISHED_REFERENCES[axis],
-            note=remark,
-        )
-        for axis in AXES
-    ]
-    known = [item.value for item in found if item.value is not None]
-    lacking = [item.subject for item in found if item.value is None]
-    found.append(
-        AuditFinding(
-            check="references",
-            subject=judge,
-            measure=f"mean Pearson r over {len(known)} of {len(AXES)} axes",
-            value=float(np.mean(known)) if known else None,
-            n=len(pairs),
-            clusters=len({pair.probe.question_id for pair in pairs}),
-            published=None if lacking else _PUBLISHED_REFERENCES_MEAN,
-            reason=None if known else "no axis has a correlation",
-            note=joined(remark, f"without {', '.join(lacking)}" if lacking and known else ""),
-        )
-    )
-    return tuple(found), moved_cases(pairs, "references")
 
 
 def _said(text: str) -> ModelCall:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.outcomes.imports.files import cells, read
-from tests.scores.lemon_run import (
+from tests.scores.formats.lemon_run import (
     NORMALIZED,
     RESULTS,
     canonical,

@@ -9,7 +9,7 @@ from tests.outcomes.imports.files import cells, read, write_json, write_lines
 from taketwo.errors import InvalidResults
 from taketwo.outcomes.imports.detect import recognise
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
-from taketwo.scores.sage_trace import join_id
+from taketwo.scores.formats.sage_trace import join_id
 
 STEM = "sage_SAGE-MM-8B_sage_bench_results"
 

@@ -18,7 +18,7 @@ from taketwo.outcomes.imports.options import ReadOptions
 from taketwo.outcomes.imports.record import Status
 from taketwo.outcomes.imports.row_list import RowList
 from taketwo.outcomes.imports.sources import Parsed, Source
-from taketwo.scores.run_folder import AgentVidBenchRun, RunItem, read_run
+from taketwo.scores.formats.run_folder import AgentVidBenchRun, RunItem, read_run
 
 __all__ = ["KIND", "anchor_of", "read_agentvidbench", "run_folder_of"]
 

@@ -13,9 +13,9 @@ from taketwo.errors import InvalidQuestion, InvalidResults
 from taketwo.executions.log_json import Json, encodable, part, text, whole
 from taketwo.outcomes.imports.sage_lines import sage_lines
 from taketwo.outcomes.imports.sources import Line, Source, text_of
+from taketwo.scores.formats.run_folder_summary import OWN_KEY
+from taketwo.scores.formats.sage_trace import ending_of, join_id
 from taketwo.scores.grading import JudgeRequest
-from taketwo.scores.run_folder_summary import OWN_KEY
-from taketwo.scores.sage_trace import ending_of, join_id
 
 __all__ = ["SageAnswer", "sage_answers"]
 

@@ -22,9 +22,9 @@ from taketwo.outcomes.imports.row_list import RowList
 from taketwo.outcomes.imports.runs import RunFile, numbered_runs, once_each
 from taketwo.outcomes.imports.sage_lines import sage_lines
 from taketwo.outcomes.imports.sources import Line, Parsed, Source, as_record
-from taketwo.scores.recorded_numbers import amount_problems
-from taketwo.scores.run_folder_summary import OWN_KEY
-from taketwo.scores.sage_trace import ending_of, join_id, trace_events
+from taketwo.scores.formats.recorded_numbers import amount_problems
+from taketwo.scores.formats.run_folder_summary import OWN_KEY
+from taketwo.scores.formats.sage_trace import ending_of, join_id, trace_events
 
 __all__ = ["KIND", "is_sage_inference", "is_sage_scores", "read_sage"]
 
