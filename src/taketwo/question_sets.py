@@ -114,6 +114,15 @@ class BenchmarkCheck:
         """Return the reservation on how the benchmark is read, None where there is none."""
         return unverified(self.benchmark.name)
 
+    @property
+    def truths_in_words(self) -> tuple[str, ...]:
+        """Return the ids of the choices of which no option is the truth, so that a judge must compare."""
+        return tuple(
+            question.question_id
+            for question in self.benchmark.questions
+            if question.options and not question.is_matched_by_option
+        )
+
     def to_json(self) -> dict[str, JsonValue]:
         """Return the record as JSON values."""
         return {
@@ -121,6 +130,7 @@ class BenchmarkCheck:
             "composition": self.composition.to_json(),
             "saturation": self.saturation,
             "unverified": self.unverified,
+            "truths_in_words": list(self.truths_in_words),
         }
 
 

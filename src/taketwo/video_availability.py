@@ -14,6 +14,7 @@ import polars as pl
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
+from taketwo.benchmarks.named_files import something_is_there
 from taketwo.benchmarks.population import (
     Composition,
     Difference,
@@ -130,7 +131,8 @@ def check_availability(
 def _counted(
     look: Callable[[Path], VideoInfo], benchmark: Benchmark, on_look: Callable[[int, int], None]
 ) -> Callable[[Path], VideoInfo]:
-    total = sum(Path(path).exists() for path in {item.video_path for item in benchmark.questions})
+    paths = {item.video_path for item in benchmark.questions}
+    total = sum(something_is_there(Path(path)) for path in paths)
     done = 0
 
     def counted(path: Path) -> VideoInfo:

@@ -285,3 +285,66 @@ def test_a_missing_field_is_told_as_missing(tmp_path: Path) -> None:
         "questions.jsonl, line 1: field 'question_text' is missing; "
         "field 'milestones.0.id' is missing",
     )
+
+
+def test_options_that_are_numbers_are_the_texts_that_they_were_written_as(tmp_path: Path) -> None:
+    folder = data_set(tmp_path, row())
+    numbers = ["1.50", *map(str, range(25))]
+    written = [{"letter": letter, "text": "#"} for letter in LETTERS]
+    line = json.dumps(row(options=written))
+    for number in numbers:
+        line = line.replace('"#"', number, 1)
+    (folder / "questions.jsonl").write_text(line + "\n", encoding="utf-8")
+
+    assert agentvidbench(folder).questions[0].options == tuple(numbers)
+    assert only(tmp_path, options=list(range(26))).options == tuple(map(str, range(26)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"categories": None, "skills": None, "trajectory": None},
+        {"categories": [], "skills": "", "trajectory": {"steps": None}},
+        {"categories": [" "], "skills": [], "trajectory": {"final_answer": "F"}},
+    ],
+)
+def test_what_is_not_needed_may_be_null_or_empty(tmp_path: Path, changes: dict[str, Any]) -> None:
+    question = only(tmp_path, **changes)
+
+    assert (question.capabilities, question.skills, question.reference) == ((), (), ())
+
+
+def test_labels_may_stand_in_one_text_and_steps_of_a_path_need_not_be_texts(tmp_path: Path) -> None:
+    step = {"tool": "scan", "args": None, "thought": None, "observation": {"seen": ["é"]}}
+
+    question = only(tmp_path, categories="counting, temporal", trajectory={"steps": [step]})
+
+    assert question.capabilities == ("counting", "temporal")
+    assert question.reference[0].thought == question.reference[0].arguments == ""
+    assert question.reference[0].observation == '{"seen": ["é"]}'
+
+
+def test_a_label_under_a_name_that_nobody_documented_is_a_factor_too(tmp_path: Path) -> None:
+    film = FILM | {
+        "Camera Style": ["static camera", "split screen"],
+        "audio": "speech",
+        "url": "somewhere",
+        "author": "Example Kitchen",
+        "year": 2020,
+        "notes": "x" * 61,
+        "skill": "no name for a label of a video",
+    }
+    folder = data_set(tmp_path, row(category="counting", audio="music"), films=[film])
+
+    (question,) = agentvidbench(folder).questions
+
+    assert question.multi_attributes == {"camera_style": ("static camera", "split screen")}
+    further = {"category": "counting", "audio": "music"}
+    assert {name: question.attributes.get(name) for name in further} == further
+    assert not {"url", "author", "year", "notes", "title", "skill"} & set(question.attributes)
+
+
+def test_a_film_is_found_by_the_name_of_its_file_too(tmp_path: Path) -> None:
+    folder = data_set(tmp_path, row(), films=[FILM | {"file_name": "video901.mp4"}])
+
+    assert agentvidbench(folder).questions[0].attributes["genre"] == "Cooking/Food"

@@ -111,6 +111,7 @@ def test_every_bad_row_is_listed_with_its_line(tmp_path: Path) -> None:
     assert "line 4: expected an object with fields, found list" in message
     assert "line 5: answer 'C' is neither one of the labels A to B nor the text" in message
     assert "line 6: unknown field 'colour'; known are question_id, text, video_path" in message
+    assert "; labels of your own go into 'attributes'" in message
     assert "line 7: the id 'q1' is used on line 1 already" in message
     assert "line 8: field 'text' is missing" in message
     assert "line 9: field 'video_duration_s' is 'long'" in message

@@ -28,8 +28,12 @@ def test_the_published_shares_of_sage_bench_come_out(tmp_path: Path) -> None:
 
 def test_a_part_is_compared_with_the_whole_in_points(tmp_path: Path) -> None:
     questions = sage_bench(synthetic.write(tmp_path, synthetic.rows())).questions
-    mcq = [question for question in questions if question.options][:586]
-    part = mcq + [question for question in questions if not question.options][:697]
+    by_kind = {"mcq": 586, "open_ended": 697}
+    part = [
+        question
+        for kind, count in by_kind.items()
+        for question in [q for q in questions if q.attributes["question_type"] == kind][:count]
+    ]
 
     by_level = {(item.factor, item.level): item for item in differences(questions, part)}
 

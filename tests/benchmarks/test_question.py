@@ -36,6 +36,16 @@ def test_reading_back_gives_an_equal_question() -> None:
     assert Question.from_json(question.to_json()) == question
 
 
+def test_a_choice_may_have_its_truth_in_words_where_no_option_is_the_truth() -> None:
+    question = a_question(answer_index=None, answer_text="neither")
+
+    assert (question.format, question.is_matched_by_option) == ("mcq", False)
+    assert a_question().is_matched_by_option
+    assert Question.from_json(question.to_json()) == question
+    with pytest.raises(InvalidQuestion, match="the true option None is not one of 0 to 2"):
+        a_question(answer_index=None, answer_text="  ")
+
+
 def test_factors_with_several_levels_are_kept_and_stand_beside_skills_and_capabilities() -> None:
     question = a_question(
         multi_attributes={"audio_type": ("speech", "music")}, capabilities=("temporal",)

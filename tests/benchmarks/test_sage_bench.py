@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks import synthetic_sage_bench as synthetic
 
 from taketwo.benchmarks.catalog import load_benchmark
-from taketwo.benchmarks.sage_bench import duration_bucket, parse_options, sage_bench
+from taketwo.benchmarks.sage_bench import duration_bucket, sage_bench
 from taketwo.errors import InvalidQuestion
 
 ROW = {
@@ -44,12 +44,20 @@ def test_the_published_counts_come_out_of_parsing(tmp_path: Path) -> None:
     assert counts["modality"] == {"visual": 1266, "verbal": 105, "both": 373}
     assert counts["difficulty"] == {"easy": 518, "medium": 438, "hard": 715, "very hard": 73}
     assert counts["length"] == {"short": 920, "long": 824}
-    assert all((question.format == "mcq") == bool(question.options) for question in questions)
-    assert all(
-        question.options[question.answer_index].startswith("the ")  # type: ignore[index]
+    chosen = {
+        int(question.video_id[4:]): question.options[question.answer_index]
         for question in questions
-        if question.options
-    )
+        if question.answer_index is not None
+    }
+    assert all(text.rstrip(".") == f"the {number}th thing" for number, text in chosen.items())
+    in_words = {
+        question.answer_text
+        for question in questions
+        if question.attributes["question_type"] == "mcq" and question.answer_index is None
+    }
+    assert len(chosen) == 793 - synthetic.WITHOUT_OPTIONS - synthetic.NO_OPTION_IS_TRUE
+    assert synthetic.NOT_POSSIBLE in in_words
+    assert not any("following options" in question.text for question in questions)
 
 
 def test_options_and_truth_are_read_out_of_the_text(tmp_path: Path) -> None:
@@ -62,20 +70,6 @@ def test_options_and_truth_are_read_out_of_the_text(tmp_path: Path) -> None:
     assert question.attributes["duration"] == "60-180 s"
     assert question.attributes["length"] == "short"
     assert question.video_path == str(tmp_path / "videos" / "abc.mp4")
-
-
-def test_a_question_without_a_lead_in_keeps_its_whole_text() -> None:
-    parsed = parse_options("Which of the options does he name first?\n\n(A) x\n(B) y\n")
-
-    assert parsed.text == "Which of the options does he name first?"
-    assert parsed.options == ("x", "y")
-
-
-def test_parentheses_inside_an_open_question_are_no_options() -> None:
-    written = "What is (A) and what is (B) in the formula?"
-
-    assert parse_options(written).text == written
-    assert parse_options(written).options == ()
 
 
 @pytest.mark.parametrize(
@@ -120,10 +114,12 @@ def test_a_truth_may_be_given_with_its_label(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"gt_answer": "a spoon"}, r"field 'gt_answer' is 'a spoon', which is the text of 0 of 2"),
-        ({"gt_answer": "(A) a cup"}, r"which is the text of 0 of 2"),
+        ({"gt_answer": "(A) a cup"}, r"which has the label of one option and the text of another"),
+        (
+            {"gt_answer": "A CUP", "question": "What?\n(A) a cup\n(B) A cup."},
+            r"which is the text of 2 of 2 options",
+        ),
         ({"ques_type": "open-ended"}, r"'open-ended', but the question has 2 options"),
-        ({"question": "What?"}, r"field 'ques_type' is 'mcq', but the question has no options"),
         ({"question": "What?\n(A) x\n(C) y"}, r"labelled A, C, not A, B, C in order"),
         ({"question": "What?\n(A) x\nand\n(B) y"}, r"'and' stands among them"),
         ({"modality": "smell"}, r"field 'modality' is 'smell'; known are visual, verbal, both"),
@@ -149,7 +145,7 @@ def test_a_row_that_cannot_be_used_is_named(
 
 def test_all_broken_rows_are_told_at_once(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    rows = [ROW, ROW | {"gt_answer": "no"}, ROW, {"video_id": "x"}]
+    rows = [ROW, ROW | {"gt_answer": "(A) a cup"}, ROW, {"video_id": "x"}]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n{broken\n", encoding="utf-8")
 
     with pytest.raises(InvalidQuestion) as caught:
@@ -157,7 +153,7 @@ def test_all_broken_rows_are_told_at_once(tmp_path: Path) -> None:
 
     text = str(caught.value)
     assert "4 of 5 rows cannot be used" in text
-    assert "rows.jsonl, line 2: field 'gt_answer' is 'no'" in text
+    assert "rows.jsonl, line 2: field 'gt_answer' is '(A) a cup'" in text
     assert "rows.jsonl, line 3: asks the same of the same video as rows.jsonl, line 1" in text
     assert "rows.jsonl, line 4: field 'question' is missing; field 'gt_answer' is missing" in text
     assert "rows.jsonl, line 5: not a JSON object" in text
@@ -189,7 +185,7 @@ def test_a_study_names_it_by_path_and_videos(tmp_path: Path) -> None:
 
 def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
-    path.write_text(json.dumps([ROW, ROW | {"gt_answer": "no"}, ROW]), encoding="utf-8")
+    path.write_text(json.dumps([ROW, ROW | {"modality": "smell"}, ROW]), encoding="utf-8")
 
     with pytest.raises(InvalidQuestion) as caught:
         sage_bench(path)
@@ -203,31 +199,77 @@ def test_rows_of_one_line_are_told_apart_by_their_number(tmp_path: Path) -> None
     )
 
 
+def test_a_choice_whose_truth_is_no_option_keeps_the_truth_in_words(tmp_path: Path) -> None:
+    (question,) = sage_bench(one(tmp_path, gt_answer="Not possible to answer.")).questions
+
+    assert question.options == ("a key", "a cup")
+    assert (question.answer_index, question.answer_text) == (None, "Not possible to answer.")
+    assert not question.is_matched_by_option
+
+
+def test_a_choice_that_lists_no_options_is_asked_as_an_open_question(tmp_path: Path) -> None:
+    (question,) = sage_bench(one(tmp_path, question="What does she take?")).questions
+
+    assert (question.format, question.attributes["question_type"]) == ("open", "mcq")
+    assert (question.text, question.answer_text) == ("What does she take?", "a cup")
+
+
+def test_labels_that_are_written_twice_fit_a_truth_that_has_one_of_them(tmp_path: Path) -> None:
+    asked = "Which pose?\n(A) A) Arms crossed.\n(B) B) Kneeling."
+
+    (question,) = sage_bench(one(tmp_path, question=asked, gt_answer="B) Kneeling.")).questions
+
+    assert (question.options, question.answer_index) == (("Arms crossed.", "Kneeling."), 1)
+
+
 @pytest.mark.parametrize(
-    "line",
+    "place",
     [
-        "His first choice was",
-        "Which of the following options does he choose?",
-        "Choose the tool that he takes from the following options:",
-        "What are the options",
-        "Name his choice.",
+        "test/data-00000-of-00001.arrow",
+        "default/0.0.0/0123abcd/sage-bench-test.arrow",
+        "datasets--allenai--SAGE-Bench/snapshots/0123abcd/data/test-00000-of-00001.parquet",
     ],
 )
-def test_a_line_of_the_question_is_not_taken_for_the_lead_in(line: str) -> None:
-    parsed = parse_options(f"Watch the clip.\n{line}\n(A) tea\n(B) milk")
+def test_the_copy_of_the_data_set_library_is_found_below_the_folder_that_is_named(
+    tmp_path: Path, place: str
+) -> None:
+    file = tmp_path / place
+    file.parent.mkdir(parents=True)
+    frame = pl.DataFrame([ROW])
+    if file.suffix == ".arrow":
+        frame.write_ipc_stream(file)
+        frame.write_ipc_stream(file.parent / "cache-0123abcd.arrow")
+    else:
+        frame.write_parquet(file)
 
-    assert parsed.text == f"Watch the clip.\n{line}"
-    assert parsed.options == ("tea", "milk")
+    (question,) = sage_bench(tmp_path).questions
+
+    assert question.video_path == str(tmp_path / "videos" / "abc.mp4")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Answer from one of the following options:",
-        "Choose from the following options:",
-        "Please select the correct answer from the following choices.",
-        "Answer the question from the following options",
-    ],
-)
-def test_the_sentence_that_leads_in_the_options_is_taken_off(line: str) -> None:
-    assert parse_options(f"Watch.\nWhat now?\n{line}\n(A) x\n(B) y").text == "Watch.\nWhat now?"
+def test_of_several_copies_below_a_folder_none_is_taken_without_being_named(tmp_path: Path) -> None:
+    for version in ("a", "b"):
+        (tmp_path / version).mkdir()
+        one(tmp_path / version)
+
+    with pytest.raises(
+        InvalidQuestion, match=r"in 2 folders: 'a', 'b'; give the one that is meant"
+    ):
+        sage_bench(tmp_path)
+
+
+def test_two_formats_in_one_folder_are_refused(tmp_path: Path) -> None:
+    one(tmp_path)
+    pl.DataFrame([ROW]).write_parquet(tmp_path / "rows.parquet")
+
+    with pytest.raises(InvalidQuestion, match=r"two formats, first 'rows\.jsonl' and 'rows\.parq"):
+        sage_bench(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["abc.MKV", "abc.m4v", "abc.MP4"])
+def test_the_ending_of_a_video_may_be_in_capitals(tmp_path: Path, name: str) -> None:
+    path = one(tmp_path)
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / name).write_bytes(b"x")
+
+    assert sage_bench(path).questions[0].video_path == str(tmp_path / "videos" / name)

@@ -129,6 +129,23 @@ def test_a_check_of_questions_of_ones_own_has_no_such_reservation(
     assert json.loads(capsys.readouterr().out)["unverified"] is None
 
 
+def test_a_check_says_of_how_many_choices_no_option_is_the_truth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(synthetic_sage_bench.write(tmp_path / "sage", synthetic_sage_bench.rows()))
+
+    assert status_of("benchmark", "check", "sage_bench", "--path", folder) == 0
+    told = capsys.readouterr().out
+    assert status_of("benchmark", "check", "sage_bench", "--path", folder, "--json") == 0
+    ids = json.loads(capsys.readouterr().out)["truths_in_words"]
+
+    assert len(ids) == synthetic_sage_bench.NO_OPTION_IS_TRUE
+    assert (
+        f"of 12 multiple-choice questions no option is the truth word by word, first {ids[0]};"
+        in told
+    )
+
+
 def test_broken_rows_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "r.jsonl").write_text(json.dumps(video_mme_row(answer="E")), "utf-8")
 

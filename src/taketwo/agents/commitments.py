@@ -1,4 +1,4 @@
-"""Where a reply commits itself to an answer: JSON objects, `FINAL ANSWER:` lines, a closing phrase.
+"""Where a reply commits itself to an answer: JSON objects, `FINAL ANSWER:` lines, answer tags, a closing phrase.
 
 Every scan passes over a reply once, whatever stands in it.
 """
@@ -29,6 +29,9 @@ _FINAL = re.compile(
     re.IGNORECASE,
 )
 _NEXT_LINE = re.compile(rf"\s*+(?P<line>[^{_BREAKS}]*+)")
+_TAGGED = re.compile(
+    r"<(?P<tag>(?:final_?)?answer)>\s*+(?P<value>[^<]*+)</(?P=tag)>", re.IGNORECASE
+)
 _KEY = re.compile(r"""["']answer["']\s*+:""", re.IGNORECASE)
 _KEYED = re.compile(
     r"""["']answer["']\s*+:\s*+(?:"(?P<double>(?:[^"\\]++|\\.)*+)"|'(?P<single>[^'\\]*+)'|(?P<bare>null|None|-?\d++(?:\.\d++)?)\b)""",
@@ -91,7 +94,7 @@ def commitments(text: str) -> tuple[Commitment, ...]:
     objects = list(_objects(text))
     starts = [start for start, _, _ in objects]
     found = [item for _, _, item in objects if item is not None]
-    for item in _final_lines(text):
+    for item in (*_final_lines(text), *_tagged(text)):
         before = bisect_right(starts, item.start) - 1
         if before < 0 or item.start >= objects[before][1]:
             found.append(item)
@@ -111,6 +114,13 @@ def _final_lines(text: str) -> Iterator[Commitment]:
             following = _NEXT_LINE.match(text, match.end())
             value = following["line"].rstrip() if following else ""
         if not value.lstrip(" `").startswith("{"):
+            yield Commitment(start=match.start(), value=value)
+
+
+def _tagged(text: str) -> Iterator[Commitment]:
+    for match in _TAGGED.finditer(text):
+        value = match["value"].strip()
+        if value and not value.lstrip(" `").startswith("{"):
             yield Commitment(start=match.start(), value=value)
 
 

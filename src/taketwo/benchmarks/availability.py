@@ -12,6 +12,7 @@ from typing import Literal
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.exclusion import AVAILABILITY_FORMAT
+from taketwo.benchmarks.named_files import file_is_there, something_is_there
 from taketwo.benchmarks.question import Question
 from taketwo.errors import RequestError, UnreadableVideo
 from taketwo.media.video import VideoInfo
@@ -210,8 +211,8 @@ def media_states(
         state: StateOfFile = "available"
         reason = None if isinstance(looked, VideoInfo) else looked
         if reason is not None:
-            state = "unreadable" if Path(question.video_path).exists() else "missing"
-        elif question.subtitles_path and not Path(question.subtitles_path).is_file():
+            state = "unreadable" if something_is_there(Path(question.video_path)) else "missing"
+        elif question.subtitles_path and not file_is_there(Path(question.subtitles_path)):
             state, reason = "missing", f"subtitles {question.subtitles_path!r} do not exist"
         states.append(
             MediaState(

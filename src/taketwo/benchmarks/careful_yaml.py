@@ -1,12 +1,18 @@
-"""A YAML loader whose every fault is a YAML error with a place, also where PyYAML lets others out."""
+"""A YAML loader whose every fault is a YAML error with a place, and the limit of what aliases may make of a file."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import yaml
 
-__all__ = ["CarefulLoader", "PlainTextLoader", "yaml_fault"]
+__all__ = ["MOST_VALUES", "CarefulLoader", "PlainTextLoader", "beyond_limit", "yaml_fault"]
+
+MOST_VALUES = 100_000
+"""How many values a file may become by aliases, which can make a small file huge."""
+_MOST_PER_WRITTEN = 10
 
 _NO_TEXTS = ("tag:yaml.org,2002:null", "tag:yaml.org,2002:merge")
 
@@ -59,11 +65,57 @@ def yaml_fault(error: yaml.YAMLError | RecursionError, line: int, what: str = ""
     if isinstance(error, RecursionError):
         return f"line {line}: {what}nested too deeply; write it out plainly"
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f"line {line}: {what}{' '.join(str(error).split())}"
+        return f"line {line}: {what}{' '.join(str(error).split()):.200}"
     mark = error.problem_mark
     context = f" ({error.context})" if error.context else ""
     return (
-        f"line {mark.line + 1}: {what}{error.problem}{context}"
+        f"line {mark.line + 1}: {what}{error.problem!s:.200}{context}"
         if what
-        else (f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}{context}")
+        else (f"line {mark.line + 1}, column {mark.column + 1}: {error.problem!s:.200}{context}")
     )
+
+
+def beyond_limit(rows: Sequence[yaml.Node]) -> Iterator[bool]:
+    """Yield for each row of a file whether aliases expand it beyond what the file may become.
+
+    A file may become `MOST_VALUES` values or ten times as many as are written in it, whichever is
+    more, so that a long file without aliases passes. A row that goes beyond is not counted, and one
+    that contains itself always goes beyond.
+
+    Raises
+    ------
+    RecursionError
+        If a row is nested too deeply.
+    """
+    sizes = _Sizes()
+    totals = [sizes.of(row) for row in rows]
+    left = max(MOST_VALUES, _MOST_PER_WRITTEN * sizes.written)
+    for total in totals:
+        yield total > left
+        if total <= left:
+            left -= int(total)
+
+
+class _Sizes:
+    """Counts the values that nodes become, each node once; `written` is how many the text has."""
+
+    def __init__(self) -> None:
+        self._known: dict[yaml.Node, float] = {}
+        self.written = 0
+
+    def of(self, node: yaml.Node) -> float:
+        """Return how many values a node becomes, infinitely many where it contains itself."""
+        known = self._known.get(node)
+        self.written += 1
+        if known is not None:
+            return known
+        self._known[node] = math.inf
+        total = self._known[node] = 1.0 + sum(map(self.of, _inside(node)))
+        return total
+
+
+def _inside(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+        return [part for pair in pairs for part in pair]
+    return cast("list[yaml.Node]", node.value) if isinstance(node, yaml.SequenceNode) else []

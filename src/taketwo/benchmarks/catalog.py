@@ -192,7 +192,7 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
     name = spec.get("name")
     if not isinstance(name, str):
         raise RequestError(
-            f"benchmark: expected a name, found {name!r}; known are {', '.join(BENCHMARK_NAMES)}"
+            f"benchmark: expected a name, found {name!r:.80}; known are {', '.join(BENCHMARK_NAMES)}"
         )
     entry = _BENCHMARKS.get(name)
     if entry is None:
@@ -209,7 +209,7 @@ def load_benchmark(spec: Mapping[str, JsonValue], *, base: Path) -> Benchmark:
         raise RequestError(
             f"benchmark {name!r}: "
             + "; ".join(
-                f"option {'.'.join(map(str, p['loc']))!r}: {p['msg']}, found {p['input']!r}"
+                f"option {'.'.join(map(str, p['loc']))!r}: {p['msg']}, found {p['input']!r:.80}"
                 if p["type"] != "missing"
                 else f"option {'.'.join(map(str, p['loc']))!r} is missing"
                 for p in error.errors()

@@ -68,7 +68,7 @@ def named_questions(benchmark: Benchmark, path: Path) -> Sequence[str]:
         more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
         raise RequestError(
             f"{path}: {len(unknown)} of {len(ids)} ids are of no question of benchmark "
-            f"{benchmark.name!r}: {', '.join(map(repr, unknown[:_LISTED]))}{more}; correct or remove them"
+            f"{benchmark.name!r}: {', '.join(f'{name!r:.80}' for name in unknown[:_LISTED])}{more}; correct or remove them"
         )
     ambiguous = next((name for name in ids if len(bearers[name]) > 1), None)
     if ambiguous is not None:
@@ -77,7 +77,7 @@ def named_questions(benchmark: Benchmark, path: Path) -> Sequence[str]:
             for question_id, what in bearers[ambiguous].items()
         )
         raise RequestError(
-            f"{path}: {ambiguous!r} is {both}; name by its id the question that is meant, and change "
+            f"{path}: {ambiguous!r:.80} is {both}; name by its id the question that is meant, and change "
             "its raw_id in the question file where the two are the same"
         )
     wanted = {question_id for name in ids for question_id in bearers[name]}
@@ -107,7 +107,7 @@ def _require_same_benchmark(benchmark: Benchmark, listed: _Listed, path: Path) -
     )
     if listed.benchmark is not None and listed.benchmark != benchmark.name:
         raise RequestError(
-            f"{path}: was made of benchmark {listed.benchmark!r}, not of {benchmark.name!r}; {remedy}"
+            f"{path}: was made of benchmark {listed.benchmark!r:.80}, not of {benchmark.name!r}; {remedy}"
         )
     version = listed.version
     if version is None or (
@@ -115,7 +115,7 @@ def _require_same_benchmark(benchmark: Benchmark, listed: _Listed, path: Path) -
     ):
         return
     raise RequestError(
-        f"{path}: was made of version {version!r} of benchmark {benchmark.name!r}, not of "
+        f"{path}: was made of version {version!r:.80} of benchmark {benchmark.name!r}, not of "
         f"{benchmark.version!r}; {remedy}"
     )
 
@@ -130,7 +130,7 @@ def _is_ours(format_name: object, path: Path) -> bool:
         return True
     if isinstance(format_name, str) and format_name.startswith("taketwo."):
         raise RequestError(
-            f"{path}: is {format_name!r}, no list of questions that this version knows "
+            f"{path}: is {format_name!r:.80}, no list of questions that this version knows "
             f"({HOLDOUT_FORMAT}, {AVAILABILITY_FORMAT})"
         )
     return False
@@ -169,11 +169,13 @@ def _listed(path: Path) -> _Listed:
     ids: list[str] = []
     for number, item in enumerate(cast("list[object]", record), start=1):
         if not isinstance(item, str):
-            raise RequestError(f"{path}: entry {number} is {item!r}, not a text; put ids in quotes")
+            raise RequestError(
+                f"{path}: entry {number} is {item!r:.80}, not a text; put ids in quotes"
+            )
         ids.append(item)
     repeated = [name for name, count in Counter(ids).items() if count > 1]
     if repeated:
-        raise RequestError(f"{path}: {repeated[0]!r} is there more than once; keep one")
+        raise RequestError(f"{path}: {repeated[0]!r:.80} is there more than once; keep one")
     # A frozen availability says what is there: where nothing is lost, it rightly names no other.
     if not ids and not fields.get("available"):
         raise RequestError(f"{path}: names no question; give the ids, or drop the file")

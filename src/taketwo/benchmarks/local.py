@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
-from taketwo.benchmarks.local_rows import LocalRow, WrittenFloat, read_rows
+from taketwo.benchmarks.local_rows import LocalRow, WrittenFloat, no_numbers, read_rows
+from taketwo.benchmarks.named_files import named_path
 from taketwo.benchmarks.published_rows import RowProblems
 from taketwo.benchmarks.question import (
     Milestone,
@@ -43,8 +52,30 @@ def _milestone_id(value: str) -> str:
     return value
 
 
-class _MilestoneFields(BaseModel):
+def _given(value: object, known: Collection[str] | None = None) -> object:
+    """Return an object without the fields, or those of `known`, that are null: they are not given."""
+    if not isinstance(value, dict):
+        return value
+    fields = cast("dict[object, object]", value)
+    return {
+        name: item
+        for name, item in fields.items()
+        if item is not None or (known is not None and name not in known)
+    }
+
+
+class _GivenFields(BaseModel):
+    """Fields of which null says that they are not given; numbers may stand for texts."""
+
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_null(cls, value: object) -> object:
+        return _given(value, cls.model_fields)
+
+
+class _MilestoneFields(_GivenFields):
     milestone_id: Annotated[str, AfterValidator(_milestone_id)] | None = None
     text: str = Field(min_length=1)
     kind: str | None = Field(default=None, min_length=1)
@@ -52,18 +83,16 @@ class _MilestoneFields(BaseModel):
     end_s: Annotated[WrittenNumber, Field(ge=0)] | None = None
 
 
-class _StepFields(BaseModel):
-    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+class _StepFields(_GivenFields):
     tool: str = ""
     arguments: str = ""
     thought: str = ""
     observation: str = ""
 
 
-class _Fields(BaseModel):
+class _Fields(_GivenFields):
     """The fields of a row; numbers may be written as text, as CSV and YAML do, and texts as numbers."""
 
-    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
     question_id: str = Field(min_length=1)
     text: str
     video_path: str = Field(min_length=1)
@@ -75,8 +104,8 @@ class _Fields(BaseModel):
     accepted_answers: list[str] = []
     subtitles_path: str | None = None
     video_duration_s: Annotated[WrittenNumber, Field(gt=0)] | None = None
-    attributes: dict[str, str] = {}
-    multi_attributes: dict[str, list[str]] = {}
+    attributes: Annotated[dict[str, str], BeforeValidator(_given)] = {}
+    multi_attributes: Annotated[dict[str, list[str]], BeforeValidator(_given)] = {}
     skills: list[str] = []
     capabilities: list[str] = []
     milestones: list[_MilestoneFields] = []
@@ -140,6 +169,12 @@ def local(
 
 
 def _question(row: LocalRow, root: Path, *, allow_absolute: bool) -> Question:
+    strange = no_numbers(row.values)
+    if strange:
+        raise InvalidQuestion(
+            f"field {strange[0]!r:.80} is NaN or an infinity, which no field can be; leave it out, or "
+            "put it in quotes where it is a text"
+        )
     try:
         fields = _Fields.model_validate(_as_written(row.values))
     except ValidationError as error:
@@ -195,7 +230,7 @@ def _milestones(written: Sequence[_MilestoneFields]) -> tuple[Milestone, ...]:
         earlier = places.setdefault(name.casefold(), at)
         if earlier != at:
             raise InvalidQuestion(
-                f"field 'milestones.{at}' has the id {name!r}, which 'milestones.{earlier}' has "
+                f"field 'milestones.{at}' has the id {name!r:.70}, which 'milestones.{earlier}' has "
                 "already; give each its own, different also without regard to case"
             )
         found.append(
@@ -224,7 +259,7 @@ def _truth(fields: _Fields) -> tuple[int | None, str | None]:
         )
     if not fields.options:
         if fields.answer_index is not None:
-            raise InvalidQuestion(f"answer_index {fields.answer_index} without options")
+            raise InvalidQuestion(f"answer_index {fields.answer_index!r:.60} without options")
         return None, fields.answer if fields.answer_text is None else fields.answer_text
     if fields.answer_text is not None:
         raise InvalidQuestion("answer_text is for open questions; with options give answer")
@@ -236,13 +271,13 @@ def _truth(fields: _Fields) -> tuple[int | None, str | None]:
     by_label = [i for i, label in enumerate(labels) if label == answer.upper()]
     if matches and by_label and matches != by_label:
         raise InvalidQuestion(
-            f"answer {answer!r} is the label of one option and the text of another; "
+            f"answer {answer!r:.60} is the label of one option and the text of another; "
             "give answer_index (from 0) instead"
         )
     found = matches or by_label
     if len(found) != 1:
         raise InvalidQuestion(
-            f"answer {answer!r} is neither one of the labels {labels[0]} to {labels[-1]} nor the "
+            f"answer {answer!r:.60} is neither one of the labels {labels[0]} to {labels[-1]} nor the "
             "text of one option"
         )
     return found[0], None
@@ -259,23 +294,11 @@ def _inside(path: str, root: Path, field: str, *, allow_absolute: bool) -> Path:
 
     Links are followed first, so that a link inside cannot lead outside.
     """
-    if "\0" in path:
-        raise InvalidQuestion(f"{field} {path!r} holds a zero byte")
     is_absolute = Path(path).is_absolute()
-    try:
-        resolved = (root / path).resolve()
-        is_folder = resolved.is_dir()
-    except (OSError, RuntimeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its links lead in a circle"
-        shown = path if len(path) <= 80 else f"{path[:77]}..."
-        raise InvalidQuestion(
-            f"{field} {shown!r} names no file: {why}; give the path of a file"
-        ) from error
-    if is_folder:
-        raise InvalidQuestion(f"{field} {path!r} is a folder; give the path of a file")
+    resolved = named_path(root, path, field)
     if resolved.is_relative_to(root) or (is_absolute and allow_absolute):
         return resolved
     hint = (
         "set allow_absolute to permit absolute paths" if is_absolute else "put the file inside it"
     )
-    raise InvalidQuestion(f"{field} {path!r} leaves the folder {str(root)!r}; {hint}")
+    raise InvalidQuestion(f"{field} {path!r:.80} leaves the folder {str(root)!r}; {hint}")

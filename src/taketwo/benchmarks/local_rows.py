@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,12 +16,18 @@ from typing import cast
 
 import yaml
 
-from taketwo.benchmarks.careful_yaml import PlainTextLoader, yaml_fault
+from taketwo.benchmarks.careful_yaml import (
+    MOST_VALUES,
+    PlainTextLoader,
+    beyond_limit,
+    yaml_fault,
+)
 from taketwo.errors import InvalidQuestion, UnknownName
 
-__all__ = ["LocalRow", "WrittenFloat", "read_rows"]
+__all__ = ["LocalRow", "WrittenFloat", "no_numbers", "read_rows"]
 
 _OPTION_COLUMN = re.compile(r"option_([1-9][0-9]{0,3})")
+_TOO_LARGE = f"expanded by aliases beyond {MOST_VALUES} values; write it out plainly"
 _LISTS = ("skills", "capabilities", "accepted_answers")
 
 
@@ -66,7 +73,7 @@ def read_rows(path: Path) -> list[LocalRow]:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise InvalidQuestion(f"question file {str(path)!r} does not exist") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise InvalidQuestion(f"question file {str(path)!r} cannot be read: {error}") from error
     try:
         return _told_apart(list(reader(text)))
@@ -110,10 +117,11 @@ def _json(text: str) -> Iterator[LocalRow]:
     opening = re.match(r'\s*(?:\{\s*"questions"\s*:\s*)?\[', text)
     if opening is None:
         raise _BrokenFile('line 1: expected a list of questions or {"questions": [...]}')
-    at = opening.end()
+    at, counted, line = opening.end(), 0, 1
     for number in itertools.count(1):
         at = cast("re.Match[str]", blank.match(text, at)).end()
-        line = text.count("\n", 0, at) + 1
+        line += text.count("\n", counted, at)
+        counted = at
         if text[at : at + 1] == "]":
             _require_end(text, at + 1, is_inside="{" in opening[0])
             return
@@ -166,14 +174,35 @@ def _written_float(text: str) -> WrittenFloat:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_Object, parse_float=_written_float, parse_constant=_written_float
+    object_pairs_hook=_Object, parse_float=_written_float, parse_constant=float
 )
+
+
+def no_numbers(value: object) -> list[str]:
+    """Return where in a value, by path (`options.1`), NaN or an infinity stands, which JSON does not have.
+
+    Programs write NaN for what is not there. A number that is only too large for a float, such as
+    1e400, is none of them: it was written as a number.
+    """
+    found: list[str] = []
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        place, item = waiting.pop()
+        if isinstance(item, float) and not isinstance(item, WrittenFloat):
+            found += [] if math.isfinite(item) else [place]
+        elif isinstance(item, dict):
+            named = cast("dict[object, object]", item).items()
+            waiting += ((f"{place}.{name}".lstrip("."), inner) for name, inner in named)
+        elif isinstance(item, list):
+            numbered = enumerate(cast("list[object]", item))
+            waiting += ((f"{place}.{at}".lstrip("."), inner) for at, inner in numbered)
+    return found[::-1]
 
 
 def _json_row(line: int, value: object) -> LocalRow:
     repeated = _repeated_fields(value)
     if repeated:
-        return LocalRow(line, {}, f"field {', '.join(repeated)} is given twice; keep one")
+        return LocalRow(line, {}, f"field {', '.join(repeated):.80} is given twice; keep one")
     return _row(line, value)
 
 
@@ -204,12 +233,17 @@ def _yaml(text: str) -> Iterator[LocalRow]:
         loader = PlainTextLoader(text)
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
-            children = {str(key.value): value for key, value in node.value}
-            node = children.get("questions")
+            pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+            named = [value for key, value in pairs if key.value == "questions"]
+            node = named[-1] if named else None
         if not isinstance(node, yaml.SequenceNode):
             raise _BrokenFile("line 1: expected a list of questions, or one under 'questions'")
-        for child in cast("list[yaml.Node]", node.value):
-            yield _yaml_row(loader, child)
+        children = cast("list[yaml.Node]", node.value)
+        for child, is_too_large in zip(children, beyond_limit(children), strict=True):
+            if is_too_large:
+                yield LocalRow(child.start_mark.line + 1, {}, _TOO_LARGE)
+            else:
+                yield _yaml_row(loader, child)
     except (yaml.YAMLError, RecursionError) as error:
         raise _BrokenFile(yaml_fault(error, loader.line + 1, "not YAML: ")) from error
     finally:
@@ -225,11 +259,11 @@ def _yaml_row(loader: PlainTextLoader, node: yaml.Node) -> LocalRow:
         ])
         if repeated:
             named = ", ".join(map(repr, repeated))
-            return LocalRow(line, {}, f"field {named} is given twice; keep one")
+            return LocalRow(line, {}, f"field {named:.80} is given twice; keep one")
     try:
         value = cast("object", loader.construct_document(node))  # pyright: ignore[reportUnknownMemberType] untyped stub
     except yaml.constructor.ConstructorError as error:
-        return LocalRow(line, {}, str(error.problem))
+        return LocalRow(line, {}, f"{error.problem!s:.200}")
     return _row(line, value)
 
 
@@ -240,7 +274,7 @@ def _csv(text: str) -> Iterator[LocalRow]:
         repeated = _repeated(list(reader.fieldnames or ()))
         if repeated:
             named = ", ".join(map(repr, repeated))
-            raise _BrokenFile(f"line 1: column {named} is there twice; rename or remove one")
+            raise _BrokenFile(f"line 1: column {named:.80} is there twice; rename or remove one")
         line = reader.line_num + 1
         for record in reader:
             yield _csv_row(line, cast("dict[str | None, str | list[str] | None]", record))

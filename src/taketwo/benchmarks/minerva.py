@@ -22,6 +22,7 @@ from pydantic import (
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.named_files import file_is_there
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
@@ -29,7 +30,7 @@ from taketwo.benchmarks.published_rows import (
 )
 from taketwo.benchmarks.question import Question, safe_question_id
 from taketwo.benchmarks.row_fields import WholeNumber, described_problems
-from taketwo.benchmarks.video_files import video_file
+from taketwo.benchmarks.video_files import VideoFinder
 from taketwo.errors import InvalidQuestion
 
 __all__ = ["minerva", "youtube_id"]
@@ -90,7 +91,7 @@ def minerva(path: Path, *, videos: Path | None = None) -> Benchmark:
     path
         The folder of `minerva.json`, or the file itself (JSON, JSON lines, Parquet or Arrow).
     videos
-        The folder of `<video_id>.mp4` (or .mkv, .webm, .mov, .avi), or of folders of that name with
+        The folder of `<video_id>.mp4` (or another ending, or `TITLE [<video_id>].mp4`), or of folders of that name with
         the file inside; `videos` beside the rows by default. A video that is not there is no
         error: its questions count as not available.
 
@@ -99,13 +100,14 @@ def minerva(path: Path, *, videos: Path | None = None) -> Benchmark:
     InvalidQuestion
         If nothing can be read, or a row cannot be used; every such row is named.
     """
-    file = path / _FILE if (path / _FILE).is_file() else path
+    file = path / _FILE if file_is_there(path / _FILE) else path
     rows = read_published(file)
     root = (videos or (path if path.is_dir() else path.parent) / "videos").resolve()
+    finder = VideoFinder()
     problems = RowProblems(f"MINERVA {str(path)!r}")
     found = problems.read(
         rows,
-        lambda row: _question(row, root),
+        lambda row: _question(row, root, finder),
         identity=lambda question: question.question_id,
         repeated=lambda question, earlier: (
             f"key {question.question_id!r} is used at {earlier} already"
@@ -116,7 +118,7 @@ def minerva(path: Path, *, videos: Path | None = None) -> Benchmark:
     return Benchmark(name="minerva", version=version, questions=tuple(found))
 
 
-def _question(row: PublishedRow, root: Path) -> Question:
+def _question(row: PublishedRow, root: Path, finder: VideoFinder) -> Question:
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
@@ -138,7 +140,7 @@ def _question(row: PublishedRow, root: Path) -> Question:
         raw_id=fields.key if question_id != fields.key else None,
         text=fields.question.strip(),
         video_id=video_id,
-        video_path=str(video_file(root, video_id)),
+        video_path=str(finder.video(root, video_id)),
         options=options,
         answer_index=fields.answer_id,
         attributes={name: label for name, label in labels.items() if label},

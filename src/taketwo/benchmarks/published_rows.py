@@ -10,11 +10,13 @@ from typing import Protocol, TypeVar
 import polars as pl
 
 from taketwo.benchmarks.local_rows import LocalRow, read_rows
+from taketwo.benchmarks.named_files import file_is_there, something_is_there
 from taketwo.errors import InvalidQuestion
 
 __all__ = ["PublishedRow", "RowProblems", "read_published"]
 
 _LISTED = 50
+_FOLDERS = 10
 _ENDINGS = (".parquet", ".arrow", ".jsonl")
 
 
@@ -117,15 +119,18 @@ def read_published(path: Path, *, subfolders: Sequence[str] = ("data", "")) -> l
     """Return the rows of a data set's file, or of all its files in a folder, in the order of their names.
 
     A folder may be a repository's copy (`data/*.parquet`) or what the data set library saved
-    (`data-*.arrow`); the first of `subfolders` that has such files is read. A `.json` file, which
-    holds one list, is read where it is named itself.
+    (`data-*.arrow`); the first of `subfolders` that has such files is read, else the only folder below
+    that has some (a split that was saved, a version in a cache). What the library keeps of its own
+    steps (`cache-*.arrow`) is no part of the data set. A `.json` file, which holds one list, is read
+    where it is named itself.
 
     Raises
     ------
     InvalidQuestion
-        If nothing is there, or a file cannot be read.
+        If nothing is there, several folders below have files, or a file cannot be read (such as a
+        link that leads nowhere).
     """
-    files = [path] if path.is_file() else _files(path, subfolders)
+    files = [path] if file_is_there(path) else _files(path, subfolders)
     if not files:
         raise InvalidQuestion(
             f"{str(path)!r}: no file ending in {', '.join(_ENDINGS)} there; give the folder that the "
@@ -139,21 +144,36 @@ def read_published(path: Path, *, subfolders: Sequence[str] = ("data", "")) -> l
 
 def _files(folder: Path, subfolders: Iterable[str]) -> list[Path]:
     for name in subfolders:
-        found = sorted(
-            file
-            for file in (folder / name).glob("*")
-            if file.is_file() and file.suffix.lower() in _ENDINGS
-        )
+        found = sorted(filter(_is_data, (folder / name).glob("*")))
         if found:
-            kind = found[0].suffix.lower()
-            mixed = next((file for file in found if file.suffix.lower() != kind), None)
-            if mixed is not None:
-                raise InvalidQuestion(
-                    f"{str(folder / name)!r} holds the data set in two formats, first "
-                    f"{found[0].name!r} and {mixed.name!r}; name one file"
-                )
-            return found
-    return []
+            return _of_one_format(found)
+    below = sorted(filter(_is_data, folder.rglob("*")))
+    folders = list(dict.fromkeys(file.parent for file in below))
+    if len(folders) > 1:
+        listed = ", ".join(repr(str(found.relative_to(folder))) for found in folders[:_FOLDERS])
+        more = f" and {len(folders) - _FOLDERS} more" if len(folders) > _FOLDERS else ""
+        raise InvalidQuestion(
+            f"{str(folder)!r} has files of data sets in {len(folders)} folders: {listed}{more}; give the "
+            "one that is meant"
+        )
+    return _of_one_format(below)
+
+
+def _is_data(file: Path) -> bool:
+    """Return whether a file is part of a data set; a link that leads nowhere is a part that is lost."""
+    is_step = file.suffix.lower() == ".arrow" and file.name.startswith("cache-")
+    is_lost = file.is_symlink() and not something_is_there(file)
+    return file.suffix.lower() in _ENDINGS and not is_step and (is_lost or file_is_there(file))
+
+
+def _of_one_format(found: list[Path]) -> list[Path]:
+    mixed = next((file for file in found if file.suffix.lower() != found[0].suffix.lower()), None)
+    if mixed is not None:
+        raise InvalidQuestion(
+            f"{str(mixed.parent)!r} holds the data set in two formats, first {found[0].name!r} and "
+            f"{mixed.name!r}; name one file"
+        )
+    return found
 
 
 def _rows(file: Path) -> list[PublishedRow]:

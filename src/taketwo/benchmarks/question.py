@@ -79,7 +79,7 @@ class Milestone:
         if self.start_s is None or self.end_s is None or self.start_s <= self.end_s:
             return []
         return [
-            f"milestone {self.milestone_id!r} ends at {self.end_s:g} s, before it starts at "
+            f"milestone {self.milestone_id!r:.80} ends at {self.end_s:g} s, before it starts at "
             f"{self.start_s:g} s; exchange the two"
         ]
 
@@ -119,8 +119,9 @@ class Question:
     """One video question.
 
     `video_id` is the data set's (the cluster of the statistics); the bytes are identified by hash
-    in the plan. `answer_index` is the 0-based true option; `answer_text` the truth of an open
-    question, with `accepted_answers` as further exact forms. `attributes` are the subgroup factors
+    in the plan. `answer_index` is the 0-based true option. `answer_text` is the truth of an open
+    question, with `accepted_answers` as further exact forms, or of one whose options none is the
+    truth word by word (`answer_index` None): a judge compares it. `attributes` are the subgroup factors
     (kind, modality, difficulty, duration, ...), one level each; `capabilities`, `skills` and
     the factors in `multi_attributes` may have several. `sweep` says whether the answer needs more than the first place that seems to give it.
     `explanation` and `reference` (a curated path) are by humans, as the milestones are; no agent
@@ -171,12 +172,15 @@ class Question:
                 problems.append(f"option {empty[0]} is empty; give it a text")
             if len(set(self.options)) != len(self.options):
                 problems.append("two options are equal")
-            if self.answer_index is None or not 0 <= self.answer_index < len(self.options):
+            in_words = self.answer_index is None and (self.answer_text or "").strip()
+            if not in_words and self.answer_index not in range(len(self.options)):
                 problems.append(
-                    f"the true option {self.answer_index!r} is not one of 0 to {len(self.options) - 1}"
+                    f"the true option {self.answer_index!r:.60} is not one of 0 to {len(self.options) - 1}"
                 )
         elif self.answer_index is not None:
-            problems.append(f"the true option is {self.answer_index!r}, but there are no options")
+            problems.append(
+                f"the true option is {self.answer_index!r:.60}, but there are no options"
+            )
         elif not (self.answer_text or "").strip():
             problems.append("neither options nor a true answer text")
         length = self.video_duration_s
@@ -186,7 +190,7 @@ class Question:
         twice = sorted(set(self.attributes) & set(self.several_levels))
         if twice:
             problems.append(
-                f"the factor {twice[0]!r} is given with one level and with several; rename one"
+                f"the factor {twice[0]!r:.80} is given with one level and with several; rename one"
             )
         names = [step.milestone_id for step in self.milestones]
         if len({name.casefold() for name in names}) < len(names):
@@ -236,6 +240,11 @@ class Question:
     def labels(self) -> tuple[str, ...]:
         """Return one label per option."""
         return option_labels(len(self.options))
+
+    @property
+    def is_matched_by_option(self) -> bool:
+        """Return whether the chosen option alone says if an answer is right."""
+        return self.answer_index is not None
 
     @property
     def several_levels(self) -> dict[str, tuple[str, ...]]:

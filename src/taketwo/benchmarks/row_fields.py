@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -9,7 +11,18 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-__all__ = ["WholeNumber", "WrittenNumber", "described_problems", "refuse_other_numbers"]
+from taketwo.benchmarks.local_rows import WrittenFloat, no_numbers
+
+__all__ = [
+    "FiniteJson",
+    "JsonText",
+    "NumberText",
+    "WholeNumber",
+    "WrittenNumber",
+    "described_problems",
+    "number_as_text",
+    "refuse_other_numbers",
+]
 
 _LISTED = 10
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
@@ -27,6 +40,34 @@ def refuse_other_numbers(value: object) -> object:
     return value
 
 
+def number_as_text(value: object) -> object:
+    """Let a number be the text that it was written as; anything else passes, truth values and NaN too."""
+    if isinstance(value, WrittenFloat):
+        return value.written
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _json_text(value: object) -> object:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(_finite_json(value), ensure_ascii=False)
+
+
+def _finite_json(value: object) -> object:
+    """Refuse NaN and infinities, also inside of lists and objects: JSON has none, so nothing was meant."""
+    if no_numbers(value):
+        raise PydanticCustomError("no_number", "it holds NaN or an infinity; leave it out")
+    return value
+
+
+NumberText = Annotated[str, BeforeValidator(number_as_text)]
+"""A text, or a number as it was written."""
+FiniteJson = Annotated[object, BeforeValidator(_finite_json)]
+"""Anything that JSON can say."""
+JsonText = Annotated[str, BeforeValidator(_json_text)]
+"""A text; null is an empty one, and anything else is its JSON."""
 WrittenNumber = Annotated[float, BeforeValidator(refuse_other_numbers), Field(allow_inf_nan=False)]
 """A finite number, or its digits."""
 WholeNumber = Annotated[int, BeforeValidator(refuse_other_numbers)]
@@ -50,11 +91,12 @@ def described_problems(
     for problem in error.errors(include_url=False)[:_LISTED]:
         where = ".".join(map(str, problem["loc"]))
         if problem["type"] == "missing":
-            described.append(f"field {where!r} is missing")
+            described.append(f"field {where!r:.80} is missing")
         elif problem["type"] == "extra_forbidden":
             inside = str(problem["loc"][0]) if len(problem["loc"]) > 1 else ""
             fields = (known or {}).get(inside, ())
-            described.append(f"unknown field {where!r:.80}; known are {', '.join(fields)}")
+            own = "; labels of your own go into 'attributes'" if "attributes" in fields else ""
+            described.append(f"unknown field {where!r:.80}; known are {', '.join(fields)}{own}")
         else:
-            described.append(f"field {where!r} is {problem['input']!r:.60}: {problem['msg']}")
+            described.append(f"field {where!r:.80} is {problem['input']!r:.60}: {problem['msg']}")
     return described

@@ -1,9 +1,13 @@
 """SAGE-Bench: 1,744 questions on videos of any length, the options written into the question.
 
 The data set (allenai/SAGE-Bench, ODC-BY 1.0) names YouTube videos; the files are the user's. What
-its own loader leaves open is decided here: options are parsed out of the text and the truth must be
-one of them, ids come from the video and the question and not from a path, and a row that cannot be
-used is named instead of left out.
+its own loader leaves open is decided here: options are parsed out of the text, ids come from the video
+and the question and not from a path, and a row that cannot be used is named instead of left out.
+
+Rows are as the results that SAGE published (allenai/SAGE, `results/`) show them. A few of their
+multiple-choice questions list no options, and of a few the truth is in words that are no option's
+("Not possible to answer."): both are kept, with `question_type` as published, for their answers are
+compared in words by a judge, as SAGE's evaluation compares all of them.
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,17 +22,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.options_in_text import parse_options
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
     read_published,
 )
-from taketwo.benchmarks.question import Question, option_labels, safe_question_id
+from taketwo.benchmarks.question import Question, safe_question_id
 from taketwo.benchmarks.row_fields import WrittenNumber, described_problems
-from taketwo.benchmarks.video_files import video_file
+from taketwo.benchmarks.video_files import VideoFinder
 from taketwo.errors import InvalidQuestion
 
-__all__ = ["DURATION_BUCKETS", "ParsedQuestion", "duration_bucket", "parse_options", "sage_bench"]
+__all__ = ["DURATION_BUCKETS", "duration_bucket", "sage_bench"]
 
 DURATION_BUCKETS: tuple[tuple[float, str], ...] = (
     (60, "0-60 s"),
@@ -42,14 +46,6 @@ DURATION_BUCKETS: tuple[tuple[float, str], ...] = (
 )
 """Upper ends in seconds, not included, and names."""
 
-_OPTION = re.compile(r"^\s*\((?P<label>[A-Z])\)\s*(?P<text>.*\S)\s*$")
-_LEAD_IN = re.compile(r"[a-z ]*\bfollowing (?:answer )?(?:options|choices)\b[a-z ]*", re.IGNORECASE)
-_LEADING_VERBS = frozenset({"answer", "choose", "give", "pick", "reply", "respond", "select"})
-_LEAD_IN_WORD = re.compile(
-    r"(?:an?|and|answers?|appropriate|best|by|choices?|choos(?:e|ing)|correct|exactly|following|from|"
-    r"give|given|into?|most|of|one|only|options?|out|pick|picking|please|provided|question|reply|"
-    r"respond|right|select|selecting|single|the|this|to|using|with|your)"
-)
 _LABELLED = re.compile(r"^\(?(?P<label>[A-Z])[).:]\s*(?P<text>.*)$", re.DOTALL)
 _LONG_S = 600
 
@@ -65,64 +61,9 @@ class _Row(BaseModel):
     duration_seconds: Annotated[WrittenNumber, Field(gt=0)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParsedQuestion:
-    """A question as asked, and its options in their order; none where it is open."""
-
-    text: str
-    options: tuple[str, ...]
-
-
 def duration_bucket(duration_s: float) -> str:
     """Return the name of the bucket that a duration in seconds falls in; lower ends belong to it."""
     return next(name for end, name in DURATION_BUCKETS if duration_s < end)
-
-
-def parse_options(written: str) -> ParsedQuestion:
-    """Return a question and the options that stand in its text, one `(A) text` a line.
-
-    The sentence that leads in the options is taken off, as agents are shown them in a form of their
-    own: the last line before them where it only asks to answer from the following options. Any other
-    line stays in the question.
-
-    Raises
-    ------
-    InvalidQuestion
-        If the labels are not A, B, C, ... in order, or text stands between or after them.
-    """
-    lines = written.replace("\r\n", "\n").split("\n")
-    first = next((at for at, line in enumerate(lines) if _OPTION.match(line)), None)
-    if first is None:
-        return ParsedQuestion(text=written.strip(), options=())
-    listed = [line for line in lines[first:] if line.strip()]
-    matches = [_OPTION.match(line) for line in listed]
-    strange = [line for line, match in zip(listed, matches, strict=True) if match is None]
-    if strange:
-        raise InvalidQuestion(
-            f"the options are not one '(A) text' a line: {strange[0].strip()[:60]!r} stands among them"
-        )
-    found = [match for match in matches if match is not None]
-    labels = tuple(match["label"] for match in found)
-    if labels != option_labels(len(found)):
-        raise InvalidQuestion(f"the options are labelled {', '.join(labels)}, not A, B, C in order")
-    head = [line for line in lines[:first] if line.strip()]
-    if len(head) > 1 and _leads_in(head[-1]):
-        head.pop()
-    return ParsedQuestion(
-        text="\n".join(head).strip(), options=tuple(match["text"] for match in found)
-    )
-
-
-def _leads_in(line: str) -> bool:
-    """Return whether a line asks to answer from the following options, and says nothing else."""
-    sentence = line.strip().removesuffix(":").removesuffix(".").rstrip().lower()
-    words = sentence.split()
-    first = next((word for word in words if word != "please"), "")
-    return (
-        _LEAD_IN.fullmatch(sentence) is not None
-        and first in _LEADING_VERBS
-        and all(map(_LEAD_IN_WORD.fullmatch, words))
-    )
 
 
 def sage_bench(
@@ -135,8 +76,8 @@ def sage_bench(
     path
         The data set's folder, or one file of it (Parquet, Arrow or JSON lines).
     videos
-        The folder of `<video_id>.mp4` (or .mkv, .webm, .mov, .avi); `videos` beside the data set
-        by default. A video that is not there is no error: its questions count as not available.
+        The folder of `<video_id>.mp4` (or another ending, or `TITLE [<video_id>].mp4`); `videos` beside
+        the data set by default. A video that is not there is no error: its questions count as not available.
     legacy_folder
         Where the videos lay when ids were published that hash question and path; each question's
         `raw_id` is then that id (MD5 of `question|folder/video_id.mp4`), so that lists of them work.
@@ -148,10 +89,11 @@ def sage_bench(
     """
     rows = read_published(path)
     root = (videos or (path if path.is_dir() else path.parent) / "videos").resolve()
+    finder = VideoFinder()
     problems = RowProblems(f"SAGE-Bench {str(path)!r}")
     found = problems.read(
         rows,
-        lambda row: _question(row, root, legacy_folder),
+        lambda row: _question(row, root, finder, legacy_folder),
         identity=lambda question: question.question_id,
         repeated=lambda _, earlier: f"asks the same of the same video as {earlier}; remove one",
     )
@@ -160,18 +102,21 @@ def sage_bench(
     return Benchmark(name="sage_bench", version=version, questions=tuple(found))
 
 
-def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Question:
+def _question(
+    row: PublishedRow, root: Path, finder: VideoFinder, legacy_folder: str | None
+) -> Question:
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
         raise InvalidQuestion("; ".join(described_problems(error))) from error
     parsed = parse_options(fields.question)
     kind = _kind(fields.ques_type)
-    if (kind == "mcq") != bool(parsed.options):
+    if kind != "mcq" and parsed.options:
         raise InvalidQuestion(
-            f"field 'ques_type' is {fields.ques_type!r}, but the question has "
-            f"{len(parsed.options) or 'no'} options"
+            f"field 'ques_type' is {fields.ques_type!r:.60}, but the question has "
+            f"{len(parsed.options)} options"
         )
+    video = finder.video(root, fields.video_id)
     index = _true_option(fields.gt_answer, parsed.options) if parsed.options else None
     return Question(
         question_id=_identity(fields.video_id, fields.question),
@@ -180,10 +125,10 @@ def _question(row: PublishedRow, root: Path, legacy_folder: str | None) -> Quest
         else _legacy_id(fields.question, f"{legacy_folder.rstrip('/')}/{fields.video_id}.mp4"),
         text=parsed.text,
         video_id=fields.video_id,
-        video_path=str(video_file(root, fields.video_id)),
+        video_path=str(video),
         options=parsed.options,
         answer_index=index,
-        answer_text=None if parsed.options else fields.gt_answer,
+        answer_text=fields.gt_answer if index is None else None,
         video_duration_s=fields.duration_seconds,
         attributes={
             "question_type": kind,
@@ -203,30 +148,43 @@ def _kind(written: str) -> Literal["mcq", "open_ended"]:
         return "mcq"
     if plain in {"open_ended", "open"}:
         return "open_ended"
-    raise InvalidQuestion(f"field 'ques_type' is {written!r}; known are mcq and open-ended")
+    raise InvalidQuestion(f"field 'ques_type' is {written!r:.60}; known are mcq and open-ended")
 
 
 def _one_of(written: str, field: str, known: tuple[str, ...]) -> str:
     plain = " ".join(written.strip().lower().replace("_", " ").replace("-", " ").split())
     if plain not in known:
-        raise InvalidQuestion(f"field {field!r} is {written!r}; known are {', '.join(known)}")
+        raise InvalidQuestion(f"field {field!r} is {written!r:.60}; known are {', '.join(known)}")
     return plain
 
 
-def _true_option(truth: str, options: tuple[str, ...]) -> int:
-    """Return the option that the truth names: by its text, else by label and text."""
-    wanted = _folded(truth)
-    matches = [at for at, option in enumerate(options) if _folded(option) == wanted]
-    if not matches and (labelled := _LABELLED.match(truth.strip())):
-        at = ord(labelled["label"]) - ord("A")
-        if at < len(options) and _folded(labelled["text"]) in {"", _folded(options[at])}:
-            matches = [at]
-    if len(matches) != 1:
+def _true_option(truth: str, options: tuple[str, ...]) -> int | None:
+    """Return the option that the truth names, by its text, else by label and text; None where it names none.
+
+    Raises
+    ------
+    InvalidQuestion
+        If it is the text of several options, or has the label of one and the text of another.
+    """
+    by_text = [at for at, option in enumerate(options) if _folded(option) == _folded(truth)]
+    labelled = _LABELLED.match(truth.strip())
+    if not by_text and labelled is not None:
+        said = _folded(labelled["text"])
+        by_text = [at for at, option in enumerate(options) if _folded(option) == said]
+        by_label = ord(labelled["label"]) - ord("A")
+        if by_label < len(options) and (not said or by_label in by_text):
+            return by_label
+        if by_text:
+            raise InvalidQuestion(
+                f"field 'gt_answer' is {truth!r:.80}, which has the label of one option and the text of "
+                "another"
+            )
+    if len(by_text) > 1:
         raise InvalidQuestion(
-            f"field 'gt_answer' is {truth!r:.80}, which is the text of {len(matches)} of "
+            f"field 'gt_answer' is {truth!r:.80}, which is the text of {len(by_text)} of "
             f"{len(options)} options"
         )
-    return matches[0]
+    return by_text[0] if by_text else None
 
 
 def _folded(text: str) -> str:

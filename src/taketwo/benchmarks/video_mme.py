@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from taketwo.benchmarks.benchmark import Benchmark
 from taketwo.benchmarks.canonical import sha256_of
+from taketwo.benchmarks.named_files import file_is_there
 from taketwo.benchmarks.published_rows import (
     PublishedRow,
     RowProblems,
@@ -23,7 +24,7 @@ from taketwo.benchmarks.published_rows import (
 )
 from taketwo.benchmarks.question import Question, option_labels, safe_question_id
 from taketwo.benchmarks.row_fields import described_problems
-from taketwo.benchmarks.video_files import video_file
+from taketwo.benchmarks.video_files import VideoFinder
 from taketwo.errors import InvalidQuestion, RequestError
 
 __all__ = ["SUBSETS", "Subset", "video_mme"]
@@ -64,7 +65,7 @@ def video_mme(
         The data set's folder (rows in its folder `videomme`, or in itself), or one file of it
         (Parquet, Arrow, JSON lines or JSON).
     videos
-        The folder of `<videoID>.mp4` (or .mkv, .webm, .mov, .avi); by default `videos`, `video` or
+        The folder of `<videoID>.mp4` (or another ending, or `TITLE [<videoID>].mp4`); by default `videos`, `video` or
         `data` beside the rows, whichever is there first. A video that is not there is no error:
         its questions count as not available.
     subtitles
@@ -89,10 +90,11 @@ def video_mme(
     rows = read_published(path, subfolders=("videomme", "data", ""))
     beside = path if path.is_dir() else path.parent
     root = (videos or _video_folder(beside)).resolve()
+    finder = VideoFinder()
     problems = RowProblems(f"Video-MME {str(path)!r}")
     found = problems.read(
         rows,
-        lambda row: _question(row, root, subtitles),
+        lambda row: _question(row, root, finder, subtitles),
         identity=lambda question: question.question_id,
         repeated=lambda question, earlier: (
             f"question_id {question.question_id!r} is used at {earlier} already"
@@ -114,7 +116,9 @@ def _video_folder(beside: Path) -> Path:
     return next((place for place in places if place.is_dir()), places[0])
 
 
-def _question(row: PublishedRow, root: Path, subtitles: Path | None) -> Question:
+def _question(
+    row: PublishedRow, root: Path, finder: VideoFinder, subtitles: Path | None
+) -> Question:
     try:
         fields = _Row.model_validate(row.values)
     except ValidationError as error:
@@ -125,9 +129,9 @@ def _question(row: PublishedRow, root: Path, subtitles: Path | None) -> Question
         raise InvalidQuestion(
             f"field 'answer' is {fields.answer!r:.60}, not one letter from A to {labels[-1]}"
         )
-    video = video_file(root, fields.video_name, field="videoID")
+    video = finder.video(root, fields.video_name, field="videoID")
     spoken = None if subtitles is None else subtitles.resolve() / f"{fields.video_name}.srt"
-    has_subtitles = spoken is not None and spoken.is_file()
+    has_subtitles = spoken is not None and file_is_there(spoken)
     attributes = {
         "duration": fields.duration,
         "domain": fields.domain.strip(),

@@ -24,9 +24,17 @@ def check_text(found: BenchmarkCheck) -> str:
         f"Benchmark {benchmark.name} {benchmark.version}: every row can be used"
         + (f"\n  {found.unverified}" if found.unverified else ""),
         *([found.saturation] if found.saturation else []),
+        *([_in_words(found.truths_in_words)] if found.truths_in_words else []),
         _composition(found.composition),
     ]
     return "\n\n".join(parts)
+
+
+def _in_words(ids: Sequence[str]) -> str:
+    return (
+        f"of {len(ids):,} multiple-choice questions no option is the truth word by word, first "
+        f"{_shown(ids[0])}; a judge compares their answers"
+    )
 
 
 def availability_text(found: AvailabilityReport) -> str:

@@ -9,14 +9,13 @@ from typing import cast
 
 import yaml
 
-from taketwo.benchmarks.careful_yaml import CarefulLoader, yaml_fault
+from taketwo.benchmarks.careful_yaml import MOST_VALUES, CarefulLoader, yaml_fault
 from taketwo.errors import RequestError
 
 __all__ = ["LocatedYaml", "Place", "Problems", "read_located_yaml"]
 
 Place = tuple[str | int, ...]
 
-_MOST_NODES = 100_000
 _TEXT_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 
@@ -133,10 +132,10 @@ class _Walk:
 
     def visit(self, node: yaml.Node, place: Place, depth: int) -> None:
         self._nodes += 1
-        if depth > 40 or self._nodes > _MOST_NODES:
+        if depth > 40 or self._nodes > MOST_VALUES:
             raise RequestError(
                 f"{self._path}: line {node.start_mark.line + 1}: nested too deeply or expanded by "
-                f"aliases beyond {_MOST_NODES} values; write it out plainly"
+                f"aliases beyond {MOST_VALUES} values; write it out plainly"
             )
         if isinstance(node, yaml.MappingNode):
             seen: set[str] = set()

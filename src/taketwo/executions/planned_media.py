@@ -8,6 +8,7 @@ from pathlib import Path
 
 from taketwo.benchmarks.availability import MediaState, media_states
 from taketwo.benchmarks.benchmark import Benchmark
+from taketwo.benchmarks.named_files import file_is_there
 from taketwo.benchmarks.question import Question
 from taketwo.executions.plan import PlannedQuestion
 from taketwo.media.video import VideoInfo, file_sha256
@@ -174,5 +175,5 @@ def _hashes(paths: Iterable[str | None]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for path in paths:
         if path is not None and path not in found:
-            found[path] = file_sha256(Path(path)) if Path(path).is_file() else None
+            found[path] = file_sha256(Path(path)) if file_is_there(Path(path)) else None
     return found

@@ -206,17 +206,18 @@ def _check_prices(study: StudyFile, arms: Sequence[ArmDraft], prices: Prices) ->
 
 
 def _require_no_judge(study: StudyFile, benchmark: Benchmark) -> None:
-    """Note the open questions that nobody could score: no list of accepted answers and no judge."""
+    """Note the questions that nobody could score: no true option, no list of accepted answers, no judge."""
     waiting = [
         question.question_id
         for question in benchmark.questions
-        if question.format == "open" and not question.accepted_answers
+        if not question.is_matched_by_option
+        and (question.format == "mcq" or not question.accepted_answers)
     ]
     if waiting:
         study.problems.add(
             ("models",),
-            f"{len(waiting)} open questions list no accepted answers, first {waiting[0]!r}, and no "
-            "judge is named; add judge: provider/model, or accepted answers to the questions",
+            f"{len(waiting)} questions have neither a true option nor accepted answers, first "
+            f"{waiting[0]!r}, and no judge is named; add judge: provider/model, or accepted answers to the questions",
         )
 
 
