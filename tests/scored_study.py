@@ -62,17 +62,19 @@ def finished(
     *,
     judge: str | None = None,
     scoring: ScoringSpec | None = None,
+    **changes: Any,
 ) -> Plan:
     """Write a plan and the logs of its executions; returns the plan.
 
     `answers` has the fields of the cell's event by (arm, execution, question id); a cell that is not
-    named answered with the first option, or with `a red ball`.
+    named answered with the first option, or with `a red ball`. `changes` are fields of the plan.
     """
     plan = make_plan(
         questions=questions, judge=None if judge is None else ModelSpec(name=judge), executions=2
     )
     if scoring is not None:
         plan = replace(plan, scoring=scoring)
+    plan = replace(plan, **changes)
     folder.mkdir(parents=True, exist_ok=True)
     write_plan(plan, folder)
     for execution in EXECUTIONS:

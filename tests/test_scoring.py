@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -23,11 +25,13 @@ from tests.scored_study import (
     unparsed,
 )
 from tests.scripted_model import Request, requests_of, script
+from tests.unwritable import nothing_can_be_written
 
 from taketwo.cli.score import command
-from taketwo.errors import InvalidResults, RequestError
+from taketwo.errors import HarnessError, InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import ScoringSpec, TrajectoryScoring
+from taketwo.outcomes.table import Outcomes
 from taketwo.reporting import write_report
 from taketwo.scores.judgement_pool import asking
 from taketwo.scoring import Scored, score
@@ -349,8 +353,11 @@ def test_trajectories_of_two_served_models_under_one_name_are_refused(tmp_path: 
             pl.Series("served_model", [f"model-{row}" for row in range(frame.height)])
         ).write_parquet(part)
 
-    with pytest.raises(InvalidResults, match="were served by different models"):
+    with pytest.raises(InvalidResults, match="come from 2 served models") as told:
         score(tmp_path)
+
+    parts = (tmp_path / "judgements").glob("trajectories-*.parquet")
+    assert any(str(part) in str(told.value) for part in parts)
 
 
 def test_it_is_said_who_is_asked_how_much_before_anything_is_spent(tmp_path: Path) -> None:
@@ -441,6 +448,23 @@ def test_an_unusable_folder_of_labels_is_told_before_anybody_is_asked(tmp_path: 
     assert requests_of(judge) == []
 
 
+def test_a_disk_without_room_for_labels_is_found_before_anybody_is_asked(tmp_path: Path) -> None:
+    judge = script([lambda _: answer_reply("correct")], repeat_last=True)
+    finished(tmp_path, [opened(1)], {("base", 1, "o1"): says_text("x")}, judge=judge)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))  # a lock fits in, labels do not
+    try:
+        with pytest.raises(RequestError, match=r"labels cannot be kept here .*; nothing was spent"):
+            score(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert requests_of(judge) == []
+    assert [path.name for path in (tmp_path / "judgements").iterdir()] == [".asking.lock"]
+    assert score(tmp_path).judged == 1
+
+
 def test_nobody_else_asks_judges_while_one_process_does(tmp_path: Path) -> None:
     judge = script([lambda _: answer_reply("correct")], repeat_last=True)
     finished(tmp_path, [opened(1)], {("base", 1, "o1"): says_text("x")}, judge=judge)
@@ -525,3 +549,32 @@ def test_a_label_file_that_was_changed_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidResults, match=r"is not one of .* the file was changed"):
         score(tmp_path)
+
+
+def test_a_finished_study_on_a_disk_that_is_only_read_is_read_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = trajectory_judge()
+    finished(tmp_path, [choice(1), choice(2)], {}, scoring=_by_trajectory(judge))
+    before = score(tmp_path)
+
+    def no_access(_path: object, _mode: int) -> bool:
+        return False
+
+    with nothing_can_be_written():
+        scored = score(tmp_path, judge=False)
+        monkeypatch.setattr(os, "access", no_access)
+        compared = compare(tmp_path)
+
+    assert scored.outcomes.frame.equals(before.outcomes.frame)
+    assert compared.to_json() == compare(tmp_path).to_json()
+    assert not (tmp_path / "comparison.json").exists()
+
+
+def test_new_scores_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    finished(tmp_path, [choice(1), choice(2)], {})
+    outcomes = score(tmp_path).outcomes
+    Outcomes(frame=outcomes.frame.head(1)).write(tmp_path / "outcomes.parquet")
+
+    with nothing_can_be_written(), pytest.raises(HarnessError, match=r"outcomes\.parquet: cannot"):
+        score(tmp_path, judge=False)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
+from taketwo.executions.prices import cost_usd
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.answer_extractor import extract_options
 from taketwo.scores.answer_judge import judge_answers
-from taketwo.scores.grading import Grader
+from taketwo.scores.extractions import Extraction, ExtractRequest
+from taketwo.scores.grading import Grader, JudgeRequest
 from taketwo.scores.judge_work import JudgeWork
+from taketwo.scores.judged_in_batches import judged_in_batches
+from taketwo.scores.judged_in_parallel import total_tokens
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.judgements import Judgement
 from taketwo.scores.process_labels import ProcessLabels
@@ -25,19 +28,29 @@ from taketwo.scores.trajectory_request import TrajectoryRequest
 
 __all__ = ["Judging"]
 
-_BATCH = 2
-"""Requests of a batch by connection: what a crash can lose, against idle connections at its end."""
-
 _WORDS = {
     "answers": "answers",
-    "ambiguous replies": "ambiguous replies",
+    "options": "ambiguous replies",
     "trajectories": "trajectories",
     "references": "curated trajectories",
 }
 """What is asked about, for people; everything else is a check of an audit."""
 
-Item = TypeVar("Item")
-Label = TypeVar("Label", Judgement, TrajectoryJudgement)
+Item = TypeVar("Item", JudgeRequest, ExtractRequest, TrajectoryRequest)
+Label = TypeVar("Label", Judgement, Extraction, TrajectoryJudgement)
+
+
+class _Failure(Protocol):
+    @property
+    def key(self) -> str: ...
+    @property
+    def cause(self) -> str: ...
+
+
+Save = Callable[[Sequence[Label]], object]
+Asking = Callable[
+    [Sequence[Item], Save[Label]], Awaitable[tuple[Sequence[Label], Sequence[_Failure]]]
+]
 
 
 def _run(work: Coroutine[object, object, None]) -> None:
@@ -48,29 +61,6 @@ def _run(work: Coroutine[object, object, None]) -> None:
         if group.subgroup(KeyboardInterrupt) is not None:
             raise KeyboardInterrupt from None
         raise
-
-
-def _of_one_model(
-    done: Sequence[Label], known: Iterable[Label], judge: str
-) -> tuple[tuple[Label, ...], dict[str, str]]:
-    """Return the labels of the model that served this judge so far, and why the others are none.
-
-    A provider may put another model behind a name while it is asked. Labels of both are not one
-    measure; those of the later one are left out before they mix with the others.
-    """
-    served = next(
-        (item.served_model for item in known if item.judge == judge and item.served_model), None
-    )
-    if served is None:
-        counts = Counter(item.served_model for item in done if item.served_model)
-        served = counts.most_common(1)[0][0] if counts else None
-    kept = tuple(item for item in done if item.served_model in {None, served})
-    return kept, {
-        item.key: f"served by {item.served_model}, while the labels so far are by {served}; remove those, or "
-        "name the served model itself as the judge"
-        for item in done
-        if item.served_model not in {None, served}
-    }
 
 
 class Judging:
@@ -94,6 +84,7 @@ class Judging:
         self.work: list[JudgeWork] = []
         self.failed: dict[str, str] = {}
         self.unasked: dict[str, str] = {}
+        self._question_ids = {item.question.question_id for item in plan.questions}
 
     def _ask(self, judge: str, work: Coroutine[object, object, None]) -> None:
         """Run one judge's work; a judge that cannot be asked at all stops no other one."""
@@ -102,18 +93,19 @@ class Judging:
         except RequestError as error:
             self.unasked[judge] = str(error)
 
-    def answers(self, further: Sequence[ModelSpec]) -> None:
-        """Ask which option ambiguous replies mean, then the plan's judge and `further` ones of answers."""
+    def options(self) -> None:
+        """Ask which option ambiguous replies mean, where the plan has somebody to ask."""
         if self._plan.scoring.extractor is not None:
             extractor = self._plan.scoring.extractor
             self._ask(extractor.name, self._extract(extractor))
-        if self._plan.judge is not None:
-            known = {self._plan.judge.name}
-            self._ask(self._plan.judge.name, self._answers(self._plan.judge))
-            for judge in further:
-                if judge.name not in known:
-                    known.add(judge.name)
-                    self._ask(judge.name, self._answers(judge))
+
+    def answers(self, judges: Iterable[ModelSpec]) -> None:
+        """Ask judges of answers, one after the other; one that is named twice is asked once."""
+        asked: set[str] = set()
+        for judge in judges:
+            if judge.name not in asked:
+                asked.add(judge.name)
+                self._ask(judge.name, self._answers(judge))
 
     def trajectories(
         self,
@@ -124,7 +116,13 @@ class Judging:
         """Ask the primary judge of trajectories, for the curated ones too, and the further ones."""
         for judge in (scoring.judge, *scoring.judges, *further):
             labels = ProcessLabels(self._plan, scoring, self._pool.trajectories, judge=judge.name)
-            self.requests("trajectories", labels.pending(self._cells), judge, scoring.max_tokens)
+            self.requests(
+                "trajectories",
+                labels.pending(self._cells),
+                judge,
+                scoring.max_tokens,
+                known=labels.in_use(self._cells),
+            )
         self.requests("references", references, scoring.judge, scoring.max_tokens)
 
     def requests(
@@ -133,8 +131,13 @@ class Judging:
         requests: Sequence[TrajectoryRequest],
         judge: ModelSpec,
         max_tokens: int | None,
+        *,
+        known: Sequence[TrajectoryJudgement] = (),
     ) -> None:
-        """Ask one judge about those trajectories that the pool has no judgement of."""
+        """Ask one judge about those trajectories that the pool has no judgement of.
+
+        `known` are judgements in use under ids of questions that are not the study's.
+        """
         pending = {
             key: request
             for request in requests
@@ -143,20 +146,24 @@ class Judging:
         }
         if pending and judge.name not in self.unasked:
             self._ask(
-                judge.name, self._trajectories(what, tuple(pending.values()), judge, max_tokens)
+                judge.name,
+                self._trajectories(what, tuple(pending.values()), judge, max_tokens, known),
             )
 
     async def _extract(self, spec: ModelSpec) -> None:
-        pending = Grader(
-            self._plan, self._pool.answers, self._pool.extractions
-        ).pending_extractions(self._cells)
-        self._announce("ambiguous replies", len(pending), spec)
-        causes: dict[str, str] = {}
-        for batch in self._batches(pending):
-            done, failures = await extract_options(batch, spec, **self._limits())
-            self._pool.add_extractions(done)
-            causes.update({failure.key: failure.cause for failure in failures})
-        self._note("options", spec, len(pending), causes)
+        grader = Grader(self._plan, self._pool.answers, self._pool.extractions)
+        known = [
+            *(one for one in self._of_study(self._pool.extractions) if one.extractor == spec.name),
+            *grader.extractions_in_use(self._cells),
+        ]
+
+        async def ask(
+            batch: Sequence[ExtractRequest], save: Save[Extraction]
+        ) -> tuple[Sequence[Extraction], Sequence[_Failure]]:
+            return await extract_options(batch, spec, rescue=save, **self._limits())
+
+        pending = grader.pending_extractions(self._cells)
+        await self._in_batches("options", pending, spec, ask, self._pool.add_extractions, known)
 
     async def _answers(self, spec: ModelSpec) -> None:
         grader = Grader(
@@ -166,16 +173,18 @@ class Judging:
             failed=self.failed.keys(),
             judge=spec.name,
         )
+        known = [
+            *(one for one in self._of_study(self._pool.answers) if one.judge == spec.name),
+            *grader.judgements_in_use(self._cells),
+        ]
+
+        async def ask(
+            batch: Sequence[JudgeRequest], save: Save[Judgement]
+        ) -> tuple[Sequence[Judgement], Sequence[_Failure]]:
+            return await judge_answers(batch, spec, rescue=save, **self._limits())
+
         pending = grader.pending(self._cells)
-        self._announce("answers", len(pending), spec)
-        causes: dict[str, str] = {}
-        for batch in self._batches(pending):
-            done, failures = await judge_answers(batch, spec, **self._limits())
-            kept, others = _of_one_model(done, self._pool.answers.values(), spec.name)
-            self._pool.add_answers(kept)
-            causes.update(others)
-            causes.update({failure.key: failure.cause for failure in failures})
-        self._note("answers", spec, len(pending), causes)
+        await self._in_batches("answers", pending, spec, ask, self._pool.add_answers, known)
 
     async def _trajectories(
         self,
@@ -183,36 +192,73 @@ class Judging:
         pending: Sequence[TrajectoryRequest],
         spec: ModelSpec,
         max_tokens: int | None,
+        in_use: Sequence[TrajectoryJudgement],
     ) -> None:
-        self._announce(what, len(pending), spec)
-        causes: dict[str, str] = {}
-        for batch in self._batches(pending):
-            done, failures = await judge_trajectories(
-                batch, spec, max_tokens=max_tokens, **self._limits()
+        known = [
+            *(one for one in self._of_study(self._pool.trajectories) if one.judge == spec.name),
+            *in_use,
+        ]
+
+        async def ask(
+            batch: Sequence[TrajectoryRequest], save: Save[TrajectoryJudgement]
+        ) -> tuple[Sequence[TrajectoryJudgement], Sequence[_Failure]]:
+            return await judge_trajectories(
+                batch, spec, max_tokens=max_tokens, rescue=save, **self._limits()
             )
-            kept, others = _of_one_model(done, self._pool.trajectories.values(), spec.name)
-            self._pool.add_trajectories(kept)
-            causes.update(others)
-            causes.update({failure.key: failure.cause for failure in failures})
-        self._note(what, spec, len(pending), causes)
+
+        await self._in_batches(what, pending, spec, ask, self._pool.add_trajectories, known)
+
+    async def _in_batches(
+        self,
+        what: str,
+        pending: Sequence[Item],
+        spec: ModelSpec,
+        ask: Asking[Item, Label],
+        add: Save[Label],
+        known: Iterable[Label],
+    ) -> None:
+        """Ask a judge, and keep what it did and why something has no label."""
+        self._announce(what, len(pending), spec)
+        done = await judged_in_batches(
+            pending, spec.name, ask, add, known=known, connections=self._plan.connections
+        )
+        if pending:
+            self._note(what, spec, len(pending), done.causes, done.labels)
+
+    def _of_study(self, labels: Mapping[str, Label]) -> Iterable[Label]:
+        """Return the labels that bear the id of a question of this study."""
+        return (item for item in labels.values() if item.question_id in self._question_ids)
 
     def _announce(self, what: str, count: int, spec: ModelSpec) -> None:
         if count:
             told = _WORDS.get(what, f"trajectories for the check '{what}'")
             self._on_work(f"asking {spec.name} about {count:,} different {told}")
 
-    def _note(self, what: str, spec: ModelSpec, asked: int, causes: dict[str, str]) -> None:
-        if asked:
-            self.failed.update(causes)
-            self.work.append(
-                JudgeWork(
-                    what=what,
-                    judge=spec.name,
-                    asked=asked,
-                    done=asked - len(causes),
-                    failures=tuple(sorted(causes.values())),
-                )
+    def _note(
+        self,
+        what: str,
+        spec: ModelSpec,
+        asked: int,
+        causes: Mapping[str, str],
+        labels: Sequence[Judgement | Extraction | TrajectoryJudgement],
+    ) -> None:
+        self.failed.update(causes)
+        used_in = total_tokens(one.input_tokens for one in labels) if labels else None
+        used_out = total_tokens(one.output_tokens for one in labels) if labels else None
+        self.work.append(
+            JudgeWork(
+                what=what,
+                judge=spec.name,
+                asked=asked,
+                done=asked - len(causes),
+                failures=tuple(sorted(causes.values())),
+                input_tokens=used_in,
+                output_tokens=used_out,
+                cost_usd=None
+                if used_in is None or used_out is None
+                else cost_usd(self._plan.prices, spec.name, used_in, used_out),
             )
+        )
 
     def _limits(self) -> dict[str, int]:
         return {
@@ -220,7 +266,3 @@ class Judging:
             "retries": self._plan.retries,
             "timeout_s": max(1, round(self._plan.timeout_s)),
         }
-
-    def _batches(self, pending: Sequence[Item]) -> list[Sequence[Item]]:
-        size = _BATCH * self._plan.connections
-        return [pending[start : start + size] for start in range(0, len(pending), size)]

@@ -6,15 +6,14 @@ by the content that was judged, and everything else is made anew from the logs a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from taketwo.added_scoring import StudyScoring, remember, study_scoring
-from taketwo.errors import InvalidResults, RequestError
+from taketwo.added_scoring import AnswerStandIn, StudyScoring, remember, study_scoring
+from taketwo.errors import RequestError
 from taketwo.executions.logs import UnknownLayout, collect
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
@@ -29,8 +28,9 @@ from taketwo.scores.grading import Grader
 from taketwo.scores.judge_failures import read_failures, write_failures
 from taketwo.scores.judge_work import JudgeWork
 from taketwo.scores.judgement_pool import JudgementPool, asking
-from taketwo.scores.judgements import Judgement, require_one_served_model
+from taketwo.scores.judgements import Judgement
 from taketwo.scores.process_labels import ProcessLabels
+from taketwo.scores.served_models import require_one_served_model
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.study_folder import StudyFolder
 
@@ -61,6 +61,7 @@ def score(
     judge: bool = True,
     judges: Sequence[str] = (),
     trajectory_judges: Sequence[str] = (),
+    stand_in: str | None = None,
     judgements: Path | str | None = None,
     answers_only: bool = False,
     on_work: Callable[[str], None] | None = None,
@@ -76,6 +77,11 @@ def score(
         the plan's judges and never replace them. Where the plan has no judge of trajectories, the
         first of `trajectory_judges` becomes the study's, and where the plan's gave no label at all
         it stands in for it; both are marked as not as planned.
+    stand_in
+        A judge of answers in the place of the plan's one, which cannot be asked any more. The plan's
+        is asked once more first, and only where it gives no label and leaves answers without one
+        does the other one label all answers, is remembered, and counts from then on. Labels of the
+        two are never mixed; every page is marked as not as planned.
     judgements
         A folder of labels that several studies share. New labels go there, and those that this
         study uses are kept in its own folder as well.
@@ -88,15 +94,16 @@ def score(
     ------
     RequestError
         If a judge's name is no model's, or no question has milestones to judge trajectories by. If a
-        judge cannot be asked (a key is missing), after the others were, with the tables written.
+        judge cannot be asked (a key is missing), or nobody stands in for one that can, after the
+        others were asked, with the tables written.
     """
     where = StudyFolder.locate(Path(study))
     frozen = where.plan()
-    further = model_specs(judges)
-    if further and frozen.judge is None:
+    further = _beside_the_planned(frozen, judges)
+    instead = _beside_the_planned(frozen, () if stand_in is None else (stand_in,))
+    if instead and not judge:
         raise RequestError(
-            f"the plan of study {frozen.study!r} has no judge of answers, and further ones only stand "
-            "beside it; add models: {judge: provider/model} and freeze a new study"
+            f"the plan's judge is asked before {stand_in} stands in for it; score without --no-judge"
         )
     process = study_scoring(where.folder, frozen, model_specs(trajectory_judges))
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
@@ -108,20 +115,25 @@ def score(
             trajectories,
             shared,
             further,
-            None if answers_only else process,
-            on_work or _silent,
+            instead,
+            process,
+            answers_only=answers_only,
+            on_work=on_work or _silent,
         )
     else:
         asked = _Asked(
             pool=JudgementPool(where.judgements, shared), failed=read_failures(where.folder)
         )
     pool = asked.pool
-    grader = Grader(frozen, pool.answers, pool.extractions, failed=asked.failed.keys())
+    if asked.stand_in is not None:
+        process = process.with_answers(asked.stand_in)
+    primary = process.answer_judge(frozen)
+    name = None if primary is None else primary.name
+    grader = Grader(frozen, pool.answers, pool.extractions, failed=asked.failed.keys(), judge=name)
     process, labels = _labels(frozen, process, asked, trajectories)
     answers_used = grader.judgements_in_use(trajectories)
     trajectories_used = () if labels is None else labels.in_use(trajectories)
-    if trajectories_used:
-        remember(where.folder, process)
+    remember(where.folder, process, is_judged=bool(trajectories_used))
     pool.keep(
         {item.question.question_id for item in frozen.questions},
         {item.key for item in (*answers_used, *trajectories_used)},
@@ -137,12 +149,12 @@ def score(
     outcomes.write(where.folder / "outcomes.parquet")
     if asked.unasked:
         raise RequestError("\n".join(asked.unasked))
-    primary = _primary(frozen, asked.work)
+    counted = _primary(name, asked.work)
     return Scored(
         outcomes=outcomes,
         trajectories=trajectories,
-        judged=sum(item.done for item in primary),
-        failures=tuple(sorted(cause for item in primary for cause in item.failures)),
+        judged=sum(item.done for item in counted),
+        failures=tuple(sorted(cause for item in counted for cause in item.failures)),
         pending=len(grader.pending(trajectories)) + len(grader.pending_extractions(trajectories)),
         work=asked.work,
         references=references_of(frozen, process.scoring, pool.trajectories),
@@ -157,6 +169,7 @@ class _Asked:
     failed: Mapping[str, str]
     work: tuple[JudgeWork, ...] = ()
     unasked: tuple[str, ...] = ()
+    stand_in: AnswerStandIn | None = None
 
 
 def _ask(
@@ -165,29 +178,47 @@ def _ask(
     trajectories: Sequence[Trajectory],
     shared: Path | None,
     further: Sequence[ModelSpec],
-    process: StudyScoring | None,
+    instead: Sequence[ModelSpec],
+    process: StudyScoring,
+    *,
+    answers_only: bool,
     on_work: Callable[[str], None],
 ) -> _Asked:
-    """Ask the judges of answers, and those of trajectories unless `process` is None."""
-    from taketwo.judging import Judging  # heavy: on call
+    """Ask the judges of answers, one instead of the plan's where it cannot be asked, and those of trajectories."""
+    from taketwo.answer_stand_in import ask_stand_in  # heavy: on call
+    from taketwo.judging import Judging
 
+    current = process.answer_judge(frozen)
+    stand_in: AnswerStandIn | None = None
+    refused: list[str] = []
     with asking(where.judgements, *([] if shared is None else [shared])):
         pool = JudgementPool(where.judgements, shared)
         pool.share()
         judging = Judging(frozen, pool, trajectories, on_work)
-        judging.answers((*frozen.scoring.judges, *further))
-        if process is not None and process.scoring is not None:
+        judging.options()
+        if current is not None:
+            judging.answers((current, *frozen.scoring.judges, *further))
+            try:
+                for judge in instead:
+                    stand_in = ask_stand_in(
+                        judging, pool, frozen, trajectories, current=current, judge=judge
+                    )
+                    judging.unasked.pop(current.name, None)
+            except RequestError as error:
+                refused.append(str(error))
+        if not answers_only and process.scoring is not None:
             judging.trajectories(
                 process.scoring, process.further, reference_requests(frozen, process.scoring)
             )
-    earlier = read_failures(where.folder) if process is None else {}
+    earlier = read_failures(where.folder) if answers_only else {}
     failed = {**earlier, **judging.failed}
     write_failures(where.folder, failed)
     return _Asked(
         pool=pool,
         failed=failed,
         work=tuple(judging.work),
-        unasked=tuple(dict.fromkeys(judging.unasked.values())),
+        unasked=tuple(dict.fromkeys((*judging.unasked.values(), *refused))),
+        stand_in=stand_in,
     )
 
 
@@ -213,9 +244,8 @@ def _labels(
     return process, own
 
 
-def _primary(frozen: Plan, work: Sequence[JudgeWork]) -> list[JudgeWork]:
+def _primary(judge: str | None, work: Sequence[JudgeWork]) -> list[JudgeWork]:
     """Return the work on which the table's accuracies rest."""
-    judge = None if frozen.judge is None else frozen.judge.name
     return [
         item
         for item in work
@@ -230,16 +260,22 @@ def _require_one_served(
     trajectories: Sequence[TrajectoryJudgement],
 ) -> None:
     """Refuse labels that bear one judge's name and were given by different models behind it."""
-    if frozen.judge is not None:
-        require_one_served_model(answers, frozen.judge.name)
-    served = Counter(item.served_model for item in trajectories if item.served_model is not None)
-    if process.scoring is not None and len(served) > 1:
-        told = ", ".join(f"{name!r} ({count})" for name, count in sorted(served.items()))
-        raise InvalidResults(
-            f"the trajectories that {process.scoring.judge.name} judged were served by different "
-            f"models: {told}; scores of different models are not one measure: remove the "
-            "trajectories-*.parquet of all but one of them from judgements/ and score again"
+    judge = process.answer_judge(frozen)
+    if judge is not None:
+        require_one_served_model(answers, judge.name)
+    if process.scoring is not None:
+        require_one_served_model(trajectories, process.scoring.judge.name)
+
+
+def _beside_the_planned(frozen: Plan, names: Sequence[str]) -> tuple[ModelSpec, ...]:
+    """Return the judges of answers that are named; the plan must have one, which they stand beside."""
+    found = model_specs(names)
+    if found and frozen.judge is None:
+        raise RequestError(
+            f"the plan of study {frozen.study!r} has no judge of answers, and further ones only stand "
+            "beside it; add models: {judge: provider/model} and freeze a new study"
         )
+    return found
 
 
 def model_specs(names: Sequence[str]) -> tuple[ModelSpec, ...]:

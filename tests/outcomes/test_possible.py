@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ from tests.plans import make_plan
 
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
+from taketwo.executions.scoring_spec import ScoringSpec
 from taketwo.outcomes.possible import require_planned, require_possible
 from taketwo.outcomes.table import COLUMNS
 
@@ -134,6 +136,16 @@ def test_an_option_is_not_right_in_one_cell_and_wrong_in_another() -> None:
         require_possible(frame, MEASURED)
 
 
+def test_a_judge_may_find_two_wordings_of_one_option_different() -> None:
+    rows = [_row(option_accuracy=1.0), _row(arm="dynamic", accuracy=0.0, option_accuracy=1.0)]
+
+    require_possible(_frame(rows), MEASURED)
+
+    rows[1]["option_accuracy"] = 0.0
+    with pytest.raises(InvalidResults, match="answer 0 of question 'q1' is right in one cell"):
+        require_possible(_frame(rows), MEASURED)
+
+
 PLAN = make_plan(
     questions=[
         Question(
@@ -191,3 +203,18 @@ def test_an_answer_that_is_scored_against_the_truth_is_refused() -> None:
         "answer 1, truth 1, accuracy 0; score the study again",
     ):
         require_planned(frame, PLAN)
+
+
+def test_where_every_answer_is_judged_the_judge_may_overrule_the_option_and_nobody_the_truth() -> (
+    None
+):
+    plan = replace(PLAN, scoring=ScoringSpec(answers="published"))
+    overruled = _planned().with_columns(accuracy=pl.lit(0.0), option_accuracy=pl.lit(1.0))
+
+    require_planned(overruled, plan)
+
+    with pytest.raises(InvalidResults, match=r"8 cells are scored against the plan.*accuracy 0;"):
+        require_planned(overruled, PLAN)
+    forged = overruled.with_columns(option_accuracy=pl.lit(0.0))
+    with pytest.raises(InvalidResults, match=r"8 cells are .*truth 1, option_accuracy 0; score"):
+        require_planned(forged, plan)

@@ -120,6 +120,28 @@ async def test_a_reply_without_any_choice_is_asked_for_once_more() -> None:
     assert one.label == "correct"
 
 
+async def test_an_empty_reply_of_no_named_model_is_no_second_model() -> None:
+    name = script([ModelOutput(choices=[]), says(reply("correct"))])
+
+    (one,), failures = await judged(name, request("a kitten"))
+
+    assert failures == ()
+    assert (one.label, one.served_model) == ("correct", "scripted")
+
+
+async def test_an_over_long_reply_is_sent_back_by_its_ends() -> None:
+    name = script([says("begin" + "x" * 300_000 + "end"), says(reply("correct"))])
+
+    (one,), _ = await judged(name, request("a kitten"))
+
+    assert one.label == "correct"
+    back = requests_of(name)[1].messages[2]
+    assert len(back.text) < 41_000
+    assert back.text.startswith("begin")
+    assert back.text.endswith("end")
+    assert "[the middle of this reply is left out here: it is too long]" in back.text
+
+
 async def test_a_repaired_reply_of_another_served_model_is_a_failure() -> None:
     name = script([says("hm"), served("another", "correct")])
 

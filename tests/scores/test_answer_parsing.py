@@ -33,6 +33,8 @@ COUNTS = asked(*(str(number) for number in range(25)), "25+")
         ("**Final answer: C**", 2, "anchored"),
         ("FINAL ANSWER: blue car", 1, "anchored"),
         ("FINAL ANSWER: C) 12", 2, "anchored"),
+        ("FINAL ANSWER: C (12)", 2, "anchored"),
+        ("<answer>C</answer>", 2, "anchored"),
         ("C) 12", 2, "anchored"),
         ("(C)", 2, "anchored"),
         ("**C**", 2, "anchored"),
@@ -283,6 +285,13 @@ def seconds(text: str) -> float:
         "\u0f73\u0301",
         "B\u200b\n",
         "thing\u00a01\n",
+        "<answer>",
+        "<answer>B</answer>",
+        "B (",
+        "B because ",
+        "thing 1 (B)",
+        "\\text{B}",
+        "\\boxed{\\text{",
     ],
 )
 def test_long_texts_take_time_in_proportion(unit: str) -> None:

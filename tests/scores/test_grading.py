@@ -394,3 +394,65 @@ def test_each_ambiguous_reply_is_pending_once_and_nothing_else_is() -> None:
 
     assert [request.text for request in Grader(plan, {}).pending_extractions(cells)] == [VAGUE]
     assert Grader(plan, {}, extracted(VAGUE, None)).pending_extractions(cells) == ()
+
+
+IN_WORDS = replace(
+    MCQ, question_id="words", options=("red", "green"), answer_index=None, answer_text="Neither."
+)
+
+
+def words_grader(*labels: tuple[str, Label], extractor: bool = False) -> Grader:
+    """Return the grader of a choice whose truth is no option, with judgements at hand."""
+    plan = make_plan(questions=[IN_WORDS], judge=ModelSpec(name="openai/judge"))
+    if extractor:
+        scoring = ScoringSpec(extractor=ModelSpec(name="openai/extractor"))
+        plan = replace(plan, scoring=scoring)
+    pool: dict[str, Judgement] = {}
+    for answer, label in labels:
+        pool |= labelled(answer, label, question=IN_WORDS)
+    return Grader(plan, pool)
+
+
+def test_a_choice_whose_truth_is_no_option_is_judged_by_the_words_of_its_option() -> None:
+    cells = [
+        make_trajectory("words", answer_index=1, answer_text="B"),
+        make_trajectory("words", arm="method", answer_index=1, answer_text="It is green, so (B)."),
+    ]
+
+    (asked,) = words_grader().pending(cells)
+    assert (asked.question, asked.answer) == (IN_WORDS, "B. green")
+    assert words_grader().graded("words", cells[0]) == Graded(
+        status="not_judged", accuracy=None, answer_source="agent", option_index=1
+    )
+    for cell in cells:
+        assert words_grader(("B. green", "correct")).graded("words", cell) == Graded(
+            status="scored", accuracy=1.0, answer_source="agent", option_index=1
+        )
+
+
+def test_an_unparsed_reply_to_such_a_choice_is_judged_once_its_option_is_read() -> None:
+    cell = make_trajectory("words", run_status="unparsed", answer_text="Looked red.\n**B**")
+    silent = make_trajectory("words", run_status="unparsed", answer_text="I cannot say.")
+
+    grader = words_grader(("B. green", "incorrect"), extractor=True)
+
+    assert [r.answer for r in words_grader(extractor=True).pending([cell, silent])] == ["B. green"]
+    assert grader.graded("words", cell) == Graded(
+        status="scored", accuracy=0.0, answer_source="extracted", option_index=1
+    )
+    assert grader.graded("words", silent) == Graded(status="scored", accuracy=0.0)
+    assert words_grader().graded("words", cell) == Graded(status="scored", accuracy=0.0)
+    assert words_grader().pending([cell]) == ()
+
+
+def test_the_published_rule_judges_such_a_choice_by_what_the_reply_says() -> None:
+    plan = make_plan(questions=[IN_WORDS], judge=ModelSpec(name="openai/judge"))
+    plan = replace(plan, scoring=ScoringSpec(answers="published"))
+    cell = make_trajectory("words", answer_index=1, answer_text="Final answer: green (B)")
+
+    (asked,) = Grader(plan, {}).pending([cell])
+    assert asked.answer == "green (B)"
+    pool = labelled("green (B)", "correct", question=IN_WORDS)
+    assert Grader(plan, pool).graded("words", cell) == Graded(
+        status="scored", accuracy=1.0, answer_source="agent", option_index=1
+    )

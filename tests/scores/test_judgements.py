@@ -16,7 +16,6 @@ from taketwo.scores.judgements import (
     judge_noise,
     judgement_key,
     read_judgements,
-    require_one_served_model,
     write_judgements,
 )
 
@@ -81,15 +80,22 @@ def test_nothing_to_write_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_part_from_before_repeats_is_read_as_the_first_of_them(tmp_path: Path) -> None:
+def test_a_part_from_before_repeats_and_tokens_is_read_as_the_first_without_any(
+    tmp_path: Path,
+) -> None:
     row = asdict(judgement("old"))
-    del row["repeat"], row["part"]
+    del row["repeat"], row["input_tokens"], row["output_tokens"], row["part"]
     pl.DataFrame([row]).write_parquet(tmp_path / "part-old.parquet")
-    write_judgements(tmp_path, [judgement("new", repeat=1)])
+    write_judgements(tmp_path, [judgement("new", repeat=1, input_tokens=300, output_tokens=20)])
 
     found = read_judgements(tmp_path)
 
-    assert {name: one.repeat for name, one in found.items()} == {"old": 0, "new": 1}
+    assert {
+        name: (one.repeat, one.input_tokens, one.output_tokens) for name, one in found.items()
+    } == {
+        "old": (0, None, None),
+        "new": (1, 300, 20),
+    }
 
 
 def test_of_two_labels_of_one_answer_the_first_counts_wherever_it_lies(tmp_path: Path) -> None:
@@ -205,32 +211,6 @@ def test_the_true_option_is_part_of_the_key() -> None:
     first, second = (question(options=("a", "b"), answer_index=index) for index in (0, 1))
 
     assert key(question=first) != key(question=second)
-
-
-def test_labels_of_one_name_and_two_served_models_are_refused(tmp_path: Path) -> None:
-    first = write_judgements(tmp_path, [judgement("k1"), judgement("k2")])
-    second = write_judgements(tmp_path, [judgement("k3", served_model="gpt-4o-2026-06-01")])
-    found = read_judgements(tmp_path).values()
-
-    with pytest.raises(InvalidResults) as told:
-        require_one_served_model(found, "openai/gpt-4o")
-
-    for part in (
-        f"'gpt-4o-2026-01-15' (2 labels, {first})",
-        f"'gpt-4o-2026-06-01' (1 labels, {second})",
-        "remove the parts of all but one of them and score again",
-    ):
-        assert part in str(told.value)
-
-
-def test_served_models_count_for_the_judge_in_question_and_where_they_are_known() -> None:
-    labels = [
-        judgement("k1"),
-        judgement("k2", served_model=None),
-        judgement("k3", judge="other/judge", served_model="another"),
-    ]
-
-    require_one_served_model(labels, "openai/gpt-4o")
 
 
 def test_noise_is_the_share_of_answers_whose_labels_are_not_all_the_same() -> None:

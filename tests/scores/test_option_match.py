@@ -34,6 +34,19 @@ def test_an_option_is_right_only_where_it_is_the_true_one() -> None:
     ]
 
 
+def test_where_no_option_is_the_truth_a_choice_needs_a_judge() -> None:
+    question = Question(
+        question_id="q1",
+        text="Which?",
+        video_id="v1",
+        video_path="v1.mp4",
+        options=("red", "green"),
+        answer_text="neither",
+    )
+
+    assert [match_option(question, index) for index in range(2)] == [None, None]
+
+
 @pytest.mark.parametrize("answer", ["4", "four", " Four. ", "the 4", "FOUR"])
 def test_case_punctuation_articles_and_number_words_do_not_count(answer: str) -> None:
     assert match_open(open_question("four"), answer) == "correct"

@@ -205,3 +205,33 @@ def test_a_key_that_stands_twice_is_refused() -> None:
 
     with pytest.raises(ReplyFault, match="one of its keys stands twice"):
         read_reply(text, milestones=IDS, sweep="yes")
+
+
+def test_faults_of_one_kind_are_told_twenty_at_a_time_and_each_is_short() -> None:
+    tags = [f"{number}-{'x' * 90}" for number in range(500)]
+    coverage = [
+        {"milestone_id": f"{number % 50}-{'z' * 90}", "status": "covered", "evidence_in_prediction": ""}
+        for number in range(100)
+    ]  # fmt: skip
+
+    with pytest.raises(ReplyFault) as caught:
+        read(reply(failure_tags=tags + tags, milestone_coverage=coverage))
+
+    told = caught.value.problems
+    # unknown tags and tags that stand twice; unknown milestones and milestones labelled twice
+    assert told.count("and 480 more of this kind") == 2
+    assert told.count("and 30 more of this kind") == 2
+    assert "1000 tags, at most 8 are allowed; keep the decisive ones" in told
+    assert len(told) == 4 * 21 + len(IDS) + 1
+    assert max(map(len, told)) < 110
+
+
+def test_a_reply_with_thousands_of_wrong_fields_is_told_twenty_of_them() -> None:
+    wrong = {f"{number}{'k' * 100}": "v" * 100 for number in range(800)}
+
+    with pytest.raises(ReplyFault) as caught:
+        read(reply() | wrong)
+
+    assert len(caught.value.problems) == 21
+    assert caught.value.problems[-1] == "and 780 more of this kind"
+    assert max(map(len, caught.value.problems)) < 180

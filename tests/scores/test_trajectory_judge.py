@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inspect_ai.model import ModelOutput
 from tests.scores.test_process_scores import IDS, labels, reply, scores
-from tests.scripted_model import HttpError, Request, requests_of, says, script
+from tests.scripted_model import HttpError, Request, malformed, requests_of, says, script
 
 from taketwo.benchmarks.question import Milestone, Question, Sweep
 from taketwo.errors import InvalidResults
@@ -133,6 +134,48 @@ async def test_a_reply_that_breaks_rules_is_sent_back_with_all_of_them() -> None
     again = requests_of(name)[1].messages[-1].text
     assert "evidence_completeness is null, but the question requires a sweep" in again
     assert "there is no tag 'luck'" in again
+
+
+async def test_a_reply_without_any_choice_is_asked_for_again() -> None:
+    name, (found,), failures = await judged(
+        request(), steps=[malformed(), ModelOutput(choices=[]), json.dumps(reply())]
+    )
+
+    assert failures == ()
+    assert (found.trajectory_score, found.served_model) == (0.6, "scripted")
+    second, third = (sent.messages[2:] for sent in requests_of(name)[1:])
+    assert [message.role for message in second] == ["user"]
+    assert [message.role for message in third] == ["user", "user"]
+    assert "there is no JSON object in the reply" in second[0].text
+
+
+async def test_a_judge_that_never_gives_a_choice_is_a_failure_of_its_reply() -> None:
+    name, found, (failure,) = await judged(request(), steps=[malformed()], repeat_last=True)
+
+    assert found == ()
+    assert failure.cause == "ReplyFault: there is no JSON object in the reply"
+    assert len(requests_of(name)) == 3
+
+
+async def test_an_over_long_reply_is_sent_back_by_its_ends() -> None:
+    long = "{begin" + "x" * 5_000_000 + "end"
+    name, found, _ = await judged(request(), steps=[long, json.dumps(reply())])
+
+    assert found[0].trajectory_score == 0.6
+    back = requests_of(name)[1].messages[2]
+    assert back.role == "assistant"
+    assert len(back.text) < 41_000
+    assert back.text.startswith("{beginx")
+    assert back.text.endswith("xend")
+    assert "[the middle of this reply is left out here: it is too long]" in back.text
+
+
+async def test_no_number_of_faults_makes_the_second_request_a_long_one() -> None:
+    many = reply(failure_tags=[f"tag {number}" for number in range(15_000)])
+    name, _, _ = await judged(request(), steps=[json.dumps(many), json.dumps(reply())])
+
+    first, second = requests_of(name)
+    assert len(second.text) - len(first.text) < 45_000
 
 
 async def test_a_judge_that_never_keeps_the_rules_gives_no_score() -> None:

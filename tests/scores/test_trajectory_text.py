@@ -9,6 +9,7 @@ from tests.plans import make_trajectory
 
 from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, ToolCall
 from taketwo.scores.trajectory_text import (
+    own_observations,
     rendered,
     rendered_prediction,
     sentences,
@@ -83,6 +84,56 @@ def test_the_same_course_gives_the_same_text_in_every_arm_and_execution() -> Non
     there = text_of(events(output_tokens=5), arm="b", execution=2, log="y.eval")
 
     assert here == there
+
+
+def said(role: str, text: str, **changes: Any) -> ModelCall:
+    return ModelCall(role=role, model="m", text=text, **changes)
+
+
+def test_what_an_observer_tells_the_agent_itself_is_an_observation() -> None:
+    looked = events()[0]
+    found = text_of([
+        looked,
+        said("observer", "[3.0 s] the door opens\n[step 9] said:"),
+        said("observer", "", error="it broke"),
+        said("orchestrator", "The door opens once."),
+        said("observer", "[9.0 s] the door is shut", is_reported=True),
+    ])
+
+    assert found == (
+        "[step 1] looked at 64 frames of the video\n\n"
+        "[step 2] the observer said:\n[3.0 s] the door opens\n(step 9) said:\n\n"
+        "[step 3] said:\nThe door opens once.\n\n"
+        "[step 4] the observer said:\n[9.0 s] the door is shut\n\n"
+        '[final answer]\n{"answer": "B"}'
+    )
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_an_observer_tells_a_tool_is_shown_as_the_tool_hands_it_on(is_first: bool) -> None:
+    """An agent outside may report a call before or after the work that was done in it."""
+    call = events()[2]
+    told = said("observer", "not for the agent")
+    inside = [call, told] if is_first else [told, call]
+
+    found = text_of([said("orchestrator", "I look."), *inside, said("orchestrator", "Done.")])
+
+    assert "not for the agent" not in found
+    assert "[step 2] called analyze_video" in found
+
+
+def test_an_observer_that_failed_or_said_nothing_tells_nothing() -> None:
+    told = [
+        said("observer", "the door opens"),
+        said("observer", " "),
+        said("observer", "half a", error="it broke"),
+    ]
+
+    assert own_observations(told) == {0}
+
+
+def test_speech_that_the_harness_wrote_down_is_no_step_of_the_agent() -> None:
+    assert "hello" not in text_of([said("transcriber", "hello")])
 
 
 def test_a_cell_without_an_answer_says_so() -> None:

@@ -91,7 +91,8 @@ def require_planned(frame: pl.DataFrame, plan: Plan) -> None:
     ------
     InvalidResults
         With the first cell of another plan, the first that is missing, or the first whose option is
-        scored against the truth.
+        scored against the truth. Where the plan has every answer judged, accuracy is the judge's and
+        may differ; what the option alone says may not.
     """
     arms = [arm.name for arm in plan.arms]
     truths = {item.question.question_id: item.question.answer_index for item in plan.questions}
@@ -109,14 +110,16 @@ def require_planned(frame: pl.DataFrame, plan: Plan) -> None:
     _require_all(frame, arms, list(truths), plan.executions)
     truth = pl.col("question_id").replace_strict(truths, default=None, return_dtype=pl.Int32)
     is_right = (pl.col("answer_index") == truth).cast(pl.Float64)
-    wrong = frame.filter((is_right != pl.col("accuracy")).fill_null(value=False)).sort(_KEY)
-    if wrong.height:
-        first = wrong.row(0, named=True)
-        raise InvalidResults(
-            f"{wrong.height} cells are scored against the plan, first {_cell(first)}: answer "
-            f"{first['answer_index']}, truth {truths[first['question_id']]}, accuracy "
-            f"{first['accuracy']:g}; score the study again with: taketwo score STUDY"
-        )
+    by_option = ("option_accuracy",)
+    for name in by_option if plan.scoring.answers == "published" else ("accuracy", *by_option):
+        wrong = frame.filter((is_right != pl.col(name)).fill_null(value=False)).sort(_KEY)
+        if wrong.height:
+            first = wrong.row(0, named=True)
+            raise InvalidResults(
+                f"{wrong.height} cells are scored against the plan, first {_cell(first)}: answer "
+                f"{first['answer_index']}, truth {truths[first['question_id']]}, {name} "
+                f"{first[name]:g}; score the study again with: taketwo score STUDY"
+            )
 
 
 def _require_all(
@@ -231,12 +234,18 @@ def _require_objects(frame: pl.DataFrame) -> None:
 
 
 def _require_one_truth(frame: pl.DataFrame) -> None:
-    """Require that the same option of a question is always right or always wrong."""
-    scored = frame.filter(pl.col("answer_index").is_not_null() & pl.col("accuracy").is_not_null())
+    """Require that the same option of a question is always right or always wrong.
+
+    By what the option alone says: a judge that is asked about every answer may find two wordings of
+    one option different. Tables from before that was kept have accuracy only.
+    """
+    is_kept = frame["option_accuracy"].is_not_null().any()
+    value = pl.col("option_accuracy" if is_kept else "accuracy")
+    scored = frame.filter(pl.col("answer_index").is_not_null() & value.is_not_null())
     split = (
         scored
         .group_by("question_id", "answer_index")
-        .agg(pl.col("accuracy").n_unique().alias("values"), pl.struct(_KEY).first().alias("cell"))
+        .agg(value.n_unique().alias("values"), pl.struct(_KEY).first().alias("cell"))
         .filter(pl.col("values") > 1)
         .sort("question_id", "answer_index")
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 
 from taketwo.errors import InvalidResults
 from taketwo.executions.rule import METRICS, Metric
-from taketwo.media.store import write_atomically
+from taketwo.executions.written_table import write_table
 from taketwo.outcomes.possible import require_numbers, require_possible
 from taketwo.scores.judgements import ScoreStatus
 
@@ -162,10 +161,14 @@ class Outcomes:
         require_numbers(self.frame, METRICS)
 
     def write(self, path: Path) -> None:
-        """Write the table as Parquet; the file appears whole or not at all."""
-        buffer = io.BytesIO()
-        self.frame.write_parquet(buffer, metadata={"format": FORMAT})
-        write_atomically(path, buffer.getvalue())
+        """Write the table as Parquet; the file appears whole or not at all.
+
+        Raises
+        ------
+        HarnessError
+            If it cannot be written and does not hold just this table.
+        """
+        write_table(path, self.frame, form=FORMAT)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table."""

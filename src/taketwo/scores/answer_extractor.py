@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -53,12 +53,14 @@ async def extract_options(
     connections: int,
     retries: int,
     timeout_s: int,
+    rescue: Callable[[Sequence[Extraction]], object] | None = None,
 ) -> tuple[tuple[Extraction, ...], tuple[ExtractFailure, ...]]:
     """Ask about each distinct reply once at temperature 0, in parallel.
 
     How often the model was used is the number of the extractions and failures together. A reply of
     it that is not the JSON object asked for, or names no option of the question, is asked for once
-    more; after that it is a failure.
+    more; after that it is a failure. `rescue` is handed the extractions so far where the asking is
+    interrupted.
 
     Raises
     ------
@@ -78,7 +80,11 @@ async def extract_options(
     async def ask(key: str, request: ExtractRequest) -> Extraction:
         return await _extract_one(model, spec.name, key, request)
 
-    done = await judged_in_parallel(distinct, ask, connections=connections)
+    def save(results: Mapping[str, Extraction]) -> None:
+        if rescue is not None:
+            rescue(tuple(results.values()))
+
+    done = await judged_in_parallel(distinct, ask, connections=connections, rescue=save)
     failures = tuple(
         ExtractFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in done.causes.items()
@@ -117,6 +123,8 @@ async def _extract_one(
         prompt_sha256=EXTRACTOR_SHA256,
         reason=reason[:1000],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        input_tokens=asked.input_tokens,
+        output_tokens=asked.output_tokens,
     )
 
 

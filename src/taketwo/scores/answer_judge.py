@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -44,6 +44,7 @@ async def judge_answers(
     connections: int,
     retries: int,
     timeout_s: int,
+    rescue: Callable[[Sequence[Judgement]], object] | None = None,
 ) -> tuple[tuple[Judgement, ...], tuple[JudgeFailure, ...]]:
     """Judge each distinct answer and repeat once at temperature 0, in parallel.
 
@@ -51,7 +52,8 @@ async def judge_answers(
     JSON object asked for is asked for once more, with what was wrong with it. The judgements are of
     one served model: where several served the requests, those of all but the most frequent one are
     failures. Repeats are asked at temperature 0 too, without any cache: they measure how far the
-    judge repeats itself, not how it samples.
+    judge repeats itself, not how it samples. `rescue` is handed the judgements so far where the
+    asking is interrupted.
     """
     model = open_judge(spec, connections=connections, retries=retries, timeout_s=timeout_s)
     distinct = {request.key(spec.name): request for request in requests}
@@ -59,7 +61,12 @@ async def judge_answers(
     async def ask(key: str, request: JudgeRequest) -> Judgement:
         return await _judge_one(model, spec.name, key, request)
 
-    done = await judged_in_parallel(distinct, ask, connections=connections)
+    def save(results: Mapping[str, Judgement]) -> None:
+        others = _served_otherwise(results)
+        if rescue is not None:
+            rescue([one for key, one in results.items() if key not in others])
+
+    done = await judged_in_parallel(distinct, ask, connections=connections, rescue=save)
     strangers = _served_otherwise(done.results)
     causes = {**done.causes, **strangers}
     judgements = tuple(one for key, one in done.results.items() if key not in strangers)
@@ -102,6 +109,8 @@ async def _judge_one(model: Model, judge: str, key: str, request: JudgeRequest) 
         reason=asked.value.reason[:1000],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         repeat=request.repeat,
+        input_tokens=asked.input_tokens,
+        output_tokens=asked.output_tokens,
     )
 
 

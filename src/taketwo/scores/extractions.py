@@ -34,6 +34,8 @@ _SCHEMA: Mapping[str, pl.DataType] = {
     "prompt_sha256": pl.String(),
     "reason": pl.String(),
     "created": pl.String(),
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
 }
 
 
@@ -66,7 +68,10 @@ class ExtractRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
-    """Which option a reply commits itself to, as `extractor` read it; None is to no single one."""
+    """Which option a reply commits itself to, as `extractor` read it; None is to no single one.
+
+    Tokens are those of the reading, all replies together; None where the provider reports none.
+    """
 
     key: str
     question_id: str
@@ -77,6 +82,8 @@ class Extraction:
     reason: str
     created: str
     served_model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 def write_extractions(folder: Path, extractions: Iterable[Extraction]) -> Path | None:
@@ -95,7 +102,12 @@ def read_extractions(folder: Path) -> Mapping[str, Extraction]:
     """
     found: dict[str, Extraction] = {}
     rows = read_parts(
-        folder, "extractions", _SCHEMA, "extractions", nullable=("served_model", "option_index")
+        folder,
+        "extractions",
+        _SCHEMA,
+        "extractions",
+        optional=("input_tokens", "output_tokens"),
+        nullable=("served_model", "option_index"),
     )
     for _, row in rows:
         extraction = Extraction(**cast("dict[str, str]", dict(row)))  # pyright: ignore[reportArgumentType] the kinds were checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Literal
 
@@ -18,7 +18,7 @@ from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.answer_parsing import parse_option
 from taketwo.scores.extractions import Extraction, ExtractRequest
 from taketwo.scores.judgements import Judgement, Label, ScoreStatus, judgement_key
-from taketwo.scores.option_match import match_open, match_option
+from taketwo.scores.option_match import MatchLabel, match_open, match_option
 
 __all__ = [
     "PROMPT_SHA256",
@@ -126,10 +126,10 @@ class Grader:
     def graded(self, question_id: str, trajectory: Trajectory) -> Graded:
         """Return what became of the answer.
 
-        Of the run statuses, `answered` goes by option, exact match or judgement; `abstained` and
-        `limit` are 0.0 (the agent had its chance); errors and cells that did not run are None. So is
-        `unparsed` 0.0, unless the plan has an extractor and the reply names an option after all, or
-        has every reply judged (`published`) and there is one.
+        Of the run statuses, `answered` goes by option, exact match or judgement (a choice too, where
+        no option is the truth word by word); `abstained` and `limit` are 0.0 (the agent had its
+        chance); errors and cells that did not run are None. So is `unparsed` 0.0, unless the plan has
+        an extractor and the reply names an option, or has every reply judged (`published`).
         """
         question = self._questions[question_id]
         if trajectory.run_status == "unparsed":
@@ -142,7 +142,7 @@ class Grader:
         if trajectory.run_status != "answered":
             return Graded(status="not_judged", accuracy=None)
         index = trajectory.answer_index if question.options else None
-        by_option = None if index is None else _VALUES[match_option(question, index)]
+        by_option = None if index is None else _value(match_option(question, index))
         status, accuracy = self._answered(question, trajectory, by_option)
         return Graded(
             status=status,
@@ -168,12 +168,19 @@ class Grader:
     def judgements_in_use(
         self, trajectories: Iterable[Trajectory], judge: str | None = None
     ) -> tuple[Judgement, ...]:
-        """Return the judgements that the scores rest on, each once, in a stable order."""
+        """Return the judgements that the scores rest on, each once, in a stable order.
+
+        They bear this study's id of the question: another one may have asked by an id of its own.
+        """
         name = self._judge if judge is None else judge
         if name is None:
             return ()
         wanted = self._requests_by_key(trajectories, name)
-        return tuple(self._judgements[key] for key in sorted(wanted) if key in self._judgements)
+        return tuple(
+            replace(self._judgements[key], question_id=wanted[key].question.question_id)
+            for key in sorted(wanted)
+            if key in self._judgements
+        )
 
     def pending_extractions(self, trajectories: Iterable[Trajectory]) -> tuple[ExtractRequest, ...]:
         """Return the distinct ambiguous replies that the extractor has not read, in a stable order."""
@@ -213,12 +220,12 @@ class Grader:
         self, question: Question, trajectory: Trajectory, by_option: float | None
     ) -> tuple[ScoreStatus, float | None]:
         if self._scoring.answers == "option-match":
-            if question.options:
+            if question.is_matched_by_option:
                 return ("not_judged", None) if by_option is None else ("scored", by_option)
-            matched = match_open(question, trajectory.answer_text)
-            if matched is not None:
-                return "scored", _VALUES[matched]
-        answer = _judged_answer(question, trajectory)
+            by_words = _value(_exact_match(question, trajectory))
+            if by_words is not None:
+                return "scored", by_words
+        answer = self._words_to_judge(question, trajectory)
         return ("not_judged", None) if answer is None else self._judged(question, answer)
 
     def _judged(self, question: Question, answer: str) -> tuple[ScoreStatus, float | None]:
@@ -255,14 +262,32 @@ class Grader:
             index = _extracted_index(extraction, question)
         if index is None:
             return _WRONG
-        value = _VALUES[match_option(question, index)]
+        value = _value(match_option(question, index))
+        status, accuracy = "scored", value
+        if value is None:
+            status, accuracy = self._judged(question, option_text(question, index))
         return Graded(
-            status="scored",
-            accuracy=value,
+            status=status,
+            accuracy=accuracy,
             option_accuracy=value,
             answer_source="extracted",
             option_index=index,
         )
+
+    def _answer_to_judge(self, question: Question, trajectory: Trajectory) -> str | None:
+        """Return what a judge is shown of a cell; None where there is nothing, or nobody has read it yet."""
+        if trajectory.run_status == "answered" or self._has_reply_to_judge(trajectory):
+            return self._words_to_judge(question, trajectory)
+        is_read = trajectory.run_status == "unparsed" and self._extractor is not None
+        index = self._reread(question, trajectory).option_index if is_read else None
+        return None if index is None else option_text(question, index)
+
+    def _words_to_judge(self, question: Question, trajectory: Trajectory) -> str | None:
+        """Return the answer in words; of a choice under `option-match` those of its option."""
+        index = trajectory.answer_index
+        if self._scoring.answers == "option-match" and question.options and index is not None:
+            return option_text(question, index)
+        return _judged_answer(question, trajectory)
 
     def _repeats(self, question: Question, answer: str) -> list[JudgeRequest]:
         return [
@@ -277,18 +302,25 @@ class Grader:
         wanted: dict[str, JudgeRequest] = {}
         for trajectory in trajectories:
             question = self._questions[trajectory.question_id]
-            if trajectory.run_status != "answered" and not self._has_reply_to_judge(trajectory):
-                continue
             if self._scoring.answers == "option-match" and (
-                question.options or match_open(question, trajectory.answer_text) is not None
+                question.is_matched_by_option or _exact_match(question, trajectory) is not None
             ):
                 continue
-            answer = _judged_answer(question, trajectory)
+            answer = self._answer_to_judge(question, trajectory)
             if answer is None:
                 continue
             for request in self._repeats(question, answer):
                 wanted.setdefault(request.key(judge), request)
         return wanted
+
+
+def _value(label: MatchLabel | None) -> float | None:
+    return None if label is None else _VALUES[label]
+
+
+def _exact_match(question: Question, trajectory: Trajectory) -> MatchLabel | None:
+    """Return what comparing the words of an open answer says; None where only a judge can say."""
+    return None if question.options else match_open(question, trajectory.answer_text)
 
 
 def _judged_answer(question: Question, trajectory: Trajectory) -> str | None:

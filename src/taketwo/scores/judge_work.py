@@ -13,7 +13,9 @@ class JudgeWork:
 
     `what` is `answers`, `options` (which one an ambiguous reply means), `trajectories`, `references`
     (curated trajectories) or a check of an audit. `asked` counts distinct contents, `done` those that
-    have a label now, `failures` the causes of the others.
+    have a label now, `failures` the causes of the others. Tokens are those of the labels, in all
+    replies; None where there is no label or one did not report them. What failures took is in none.
+    `cost_usd` is the tokens by the plan's prices, None without a price.
     """
 
     what: str
@@ -21,3 +23,6 @@ class JudgeWork:
     asked: int
     done: int
     failures: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None

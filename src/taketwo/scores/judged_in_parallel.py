@@ -6,23 +6,40 @@ A failure of one request is kept with its cause and stops no other. It is never 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import anyio
-from inspect_ai.model import ChatMessage, ChatMessageUser, Model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Model,
+    ModelOutput,
+)
 from pydantic import BaseModel, ValidationError
 
 from taketwo.scores.unique_keys import unique_keys
 
-__all__ = ["Asked", "Judged", "ask_for_object", "cause_of", "judged_in_parallel", "object_in"]
+__all__ = [
+    "Asked",
+    "Judged",
+    "ask_for_object",
+    "cause_of",
+    "judged_in_parallel",
+    "object_in",
+    "sent_back",
+    "total_tokens",
+]
 
 RequestT = TypeVar("RequestT")
 ResultT = TypeVar("ResultT")
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 _LONGEST_CAUSE = 500
+_KEPT_AT_AN_END = 20_000
+"""Characters of an over-long reply that are sent back from its begin and from its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +52,15 @@ class Judged(Generic[ResultT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(Generic[ResultT]):
-    """What a model replied, and the one model that served all of its replies."""
+    """What a model replied, the one model that served all of its replies, and the tokens of them all.
+
+    Tokens are None where a reply did not report them.
+    """
 
     value: ResultT
     served_model: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 async def judged_in_parallel(
@@ -46,6 +68,7 @@ async def judged_in_parallel(
     judge_one: Callable[[str, RequestT], Awaitable[ResultT]],
     *,
     connections: int,
+    rescue: Callable[[Mapping[str, ResultT]], object] | None = None,
 ) -> Judged[ResultT]:
     """Ask about each request, at most `connections` at a time, and keep what went wrong by key.
 
@@ -55,6 +78,9 @@ async def judged_in_parallel(
         What is asked, by the key of its judgement: equal content is asked about once.
     judge_one
         Asks about one request; whatever it raises is that request's failure.
+    rescue
+        Handed the results so far where the asking is stopped before its end (an interrupt): they
+        are paid for. It must not wait for anything.
     """
     results: dict[str, ResultT] = {}
     causes: dict[str, str] = {}
@@ -67,9 +93,14 @@ async def judged_in_parallel(
             except Exception as error:  # noqa: BLE001 - the boundary of one judgement; the cause is kept
                 causes[key] = cause_of(error)
 
-    async with anyio.create_task_group() as group:
-        for key, request in requests.items():
-            group.start_soon(one, key, request)
+    try:
+        async with anyio.create_task_group() as group:
+            for key, request in requests.items():
+                group.start_soon(one, key, request)
+    except BaseException:
+        if rescue is not None and results:
+            rescue(results)
+        raise
     return Judged(
         results={key: results[key] for key in sorted(results)},
         causes={key: causes[key] for key in sorted(causes)},
@@ -98,18 +129,53 @@ async def ask_for_object(
     """
     first = await model.generate(list(messages))
     try:
-        return Asked(value=read(first.completion), served_model=first.model)
+        return _asked(read(first.completion), [first])
     except ValueError as problem:
         again = ChatMessageUser(
             content=f"That was not usable: {problem}. Reply with the JSON object only."
         )
-    said = [] if first.empty else [first.message]
-    second = await model.generate([*messages, *said, again])
-    if second.model != first.model:
+    second = await model.generate([*messages, *sent_back(first), again])
+    if second.model != first.model and not first.empty:
         raise ValueError(
             f"the two replies were served by different models, {first.model!r} and {second.model!r}"
         )
-    return Asked(value=read(second.completion), served_model=second.model)
+    return _asked(read(second.completion), [first, second])
+
+
+def _asked(value: ResultT, outputs: Sequence[ModelOutput]) -> Asked[ResultT]:
+    return Asked(
+        value=value,
+        served_model=outputs[-1].model,
+        input_tokens=total_tokens([
+            one.usage.input_tokens if one.usage else None for one in outputs
+        ]),
+        output_tokens=total_tokens([
+            one.usage.output_tokens if one.usage else None for one in outputs
+        ]),
+    )
+
+
+def sent_back(output: ModelOutput) -> list[ChatMessage]:
+    """Return a reply as a judge sees it again when asked to mend it.
+
+    Nothing where the reply has no choice at all. Of more than 40,000 characters both ends are kept
+    and what is left out is said between them: a request is paid for by its length.
+    """
+    if output.empty:
+        return []
+    text = output.message.text
+    if len(text) <= 2 * _KEPT_AT_AN_END:
+        return [output.message]
+    begin, end = text[:_KEPT_AT_AN_END], text[-_KEPT_AT_AN_END:]
+    shown = f"{begin}\n[the middle of this reply is left out here: it is too long]\n{end}"
+    return [ChatMessageAssistant(content=shown, model=output.message.model)]
+
+
+def total_tokens(values: Iterable[int | None]) -> int | None:
+    """Return the sum, or None where one reply did not report its usage."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def object_in(reply: str, record: type[RecordT]) -> RecordT:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypeVar
 
 from taketwo.errors import InvalidResults, RequestError
@@ -19,6 +21,9 @@ from taketwo.scores.trajectory_judgements import (
 
 __all__ = ["JudgementPool", "asking"]
 
+_ROOM_BYTES = 256 * 1024
+"""Room that a folder must have before judges are asked: more than the labels of a usual batch take."""
+
 Record = TypeVar("Record", Judgement, Extraction, TrajectoryJudgement)
 
 
@@ -29,8 +34,8 @@ def asking(*folders: Path) -> Generator[None]:
     Raises
     ------
     RequestError
-        If a folder cannot be made or written, or another process asks judges for it; before
-        anything is spent.
+        If a folder cannot be made or written or has no room for labels (256 KiB are tried), or
+        another process asks judges for it; before anything is spent.
     """
     import fcntl  # where there is none (Windows), labels can still be read
 
@@ -40,17 +45,26 @@ def asking(*folders: Path) -> Generator[None]:
                 folder.mkdir(parents=True, exist_ok=True)
                 lock = held.enter_context((folder / ".asking.lock").open("ab"))
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _try_room(folder)
             except BlockingIOError as error:
                 raise RequestError(
                     f"{folder}: another process is asking judges for these labels; wait for it, and "
-                    "score again: what it was told is not asked twice"
+                    "start again: what it was told is not asked twice"
                 ) from error
             except OSError as error:
                 raise RequestError(
-                    f"{folder}: labels cannot be kept here ({error}); nothing was spent. Name a folder "
-                    "that can be written"
+                    f"{folder}: labels cannot be kept here ({error}); nothing was spent. Make room, or name "
+                    "a folder that can be written"
                 ) from error
         yield
+
+
+def _try_room(folder: Path) -> None:
+    """Write what a batch of labels may take and take it away again: a lock needs no room on a disk."""
+    with TemporaryFile(dir=folder) as file:
+        file.write(os.urandom(_ROOM_BYTES))  # a file system may keep zeros without taking room
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class JudgementPool:

@@ -25,7 +25,6 @@ __all__ = [
     "judge_noise",
     "judgement_key",
     "read_judgements",
-    "require_one_served_model",
     "write_judgements",
 ]
 
@@ -43,15 +42,20 @@ _SCHEMA: Mapping[str, pl.DataType] = {
     "reason": pl.String(),
     "created": pl.String(),
     "repeat": pl.Int64(),
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
 }
+_LATER = ("repeat", "input_tokens", "output_tokens")
+"""Columns that parts of earlier versions lack."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What a judge said of an answer; `key` is the hash of what it was asked, arm and execution apart.
 
-    `repeat` counts the judgements of one answer from 0. `part` is the file that it was read from,
-    None for one that was made just now.
+    `repeat` counts the judgements of one answer from 0. Tokens are those of the judging, all replies
+    together; None where the provider reports none. `part` is the file that it was read from, None
+    for one that was made just now.
     """
 
     key: str
@@ -64,6 +68,8 @@ class Judgement:
     created: str
     served_model: str | None = None
     repeat: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     part: str | None = field(default=None, compare=False, repr=False)
 
 
@@ -110,7 +116,8 @@ def write_judgements(folder: Path, judgements: Iterable[Judgement]) -> Path | No
 def read_judgements(folder: Path) -> Mapping[str, Judgement]:
     """Read all parts of the pooled labels in `folder`, by key.
 
-    Parts from before answers were judged repeatedly have no repeat: theirs is 0. Where two processes
+    Parts from before answers were judged repeatedly have no repeat: theirs is 0; those from before
+    tokens were kept have none. Where two processes
     asked at once, the label that was given first counts.
 
     Raises
@@ -122,7 +129,7 @@ def read_judgements(folder: Path) -> Mapping[str, Judgement]:
     found: dict[str, Judgement] = {}
     problems: list[str] = []
     rows = read_parts(
-        folder, "part", _SCHEMA, "judgements", optional=("repeat",), nullable=("served_model",)
+        folder, "part", _SCHEMA, "judgements", optional=_LATER, nullable=("served_model",)
     )
     for path, row in rows:
         values = {**row, "repeat": row["repeat"] or 0, "part": str(path)}
@@ -135,37 +142,6 @@ def read_judgements(folder: Path) -> Mapping[str, Judgement]:
         more = f"\nand {len(problems) - 10} more" if len(problems) > 10 else ""
         raise InvalidResults("\n".join(problems[:10]) + more)
     return found
-
-
-def require_one_served_model(judgements: Iterable[Judgement], judge: str) -> None:
-    """Refuse labels that bear one judge's name and were given by different models behind it.
-
-    Parameters
-    ----------
-    judgements
-        Those in use; labels of other judges are left aside, and so are those whose provider does
-        not say which model served them.
-
-    Raises
-    ------
-    InvalidResults
-        If there are two served models, with a file for each.
-    """
-    by_model: dict[str, list[Judgement]] = defaultdict(list)
-    for judgement in judgements:
-        if judgement.judge == judge and judgement.served_model is not None:
-            by_model[judgement.served_model].append(judgement)
-    if len(by_model) < 2:
-        return
-    told = ", ".join(
-        f"{model!r} ({len(labels)} labels, {labels[0].part or 'asked just now'})"
-        for model, labels in sorted(by_model.items())
-    )
-    raise InvalidResults(
-        f"the labels of judge {judge!r} come from {len(by_model)} served models: {told}; labels of "
-        "different models are not one measure: remove the parts of all but one of them and score again "
-        "(or name the served model itself as the judge, if the provider allows it)"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,10 @@ _NUMBERS = {
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def match_option(question: Question, option_index: int) -> MatchLabel:
-    """Say whether the chosen option is the true one."""
+def match_option(question: Question, option_index: int) -> MatchLabel | None:
+    """Say whether the chosen option is the true one; None where none is word by word, for a judge to say."""
+    if not question.is_matched_by_option:
+        return None
     return "correct" if option_index == question.answer_index else "incorrect"
 
 

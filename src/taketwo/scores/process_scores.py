@@ -78,6 +78,9 @@ _CREDIT: Mapping[MilestoneStatus, float] = {
     "missing": 0.0,
 }
 _MAX_READ = 200_000
+_MOST_TOLD = 20
+"""Faults of one kind that a judge is told; a reply can have any number of them."""
+_LONGEST_VALUE = 60
 
 
 class ReplyFault(ValueError):
@@ -289,26 +292,40 @@ def read_object(text: str, record: type[RecordT]) -> RecordT:
     try:
         return record.model_validate(found)
     except ValidationError as error:
-        raise ReplyFault([
-            f"{'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}, found "
-            f"{item['input']!r:.60}"
-            for item in error.errors(include_url=False)[:20]
-        ]) from error
+        faults = [
+            f"{'.'.join(map(str, item['loc'])) or 'the object':.{_LONGEST_VALUE}}: {item['msg']}, found "
+            f"{item['input']!r:.{_LONGEST_VALUE}}"
+            for item in error.errors(include_url=False)
+        ]
+        raise ReplyFault(_first(faults)) from error
+
+
+def _first(problems: Sequence[str]) -> list[str]:
+    """Return the first faults of one kind and how many more there are, so that no reply makes a long request."""
+    more = len(problems) - _MOST_TOLD
+    return [*problems[:_MOST_TOLD], *([f"and {more:,} more of this kind"] if more > 0 else [])]
+
+
+def _brief(value: str) -> str:
+    return repr(value) if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]!r}..."
 
 
 def _label_problems(found: Sequence[_Coverage], wanted: Sequence[str]) -> list[str]:
     counts = Counter(item.milestone_id for item in found)
-    problems = [f"milestone {name} is labelled {n} times" for name, n in counts.items() if n > 1]
-    problems += [f"there is no milestone {name!r:.40}" for name in counts if name not in wanted]
-    problems += [f"milestone {name} has no label" for name in wanted if name not in counts]
-    return problems
+    often = [(name, n) for name, n in counts.items() if n > 1]
+    return [
+        *_first([f"milestone {name:.{_LONGEST_VALUE}} is labelled {n} times" for name, n in often]),
+        *_first([f"there is no milestone {_brief(name)}" for name in counts if name not in wanted]),
+        *_first([f"milestone {name} has no label" for name in wanted if name not in counts]),
+    ]
 
 
 def _tag_problems(found: Sequence[str]) -> list[str]:
+    counts = Counter(found)
     problems = [
-        f"there is no tag {tag!r:.60}" for tag in dict.fromkeys(found) if tag not in FAILURE_TAGS
+        *_first([f"there is no tag {_brief(tag)}" for tag in counts if tag not in FAILURE_TAGS]),
+        *_first([f"tag {_brief(tag)} is there twice" for tag, n in counts.items() if n > 1]),
     ]
-    problems += [f"tag {tag!r:.60} is there twice" for tag, n in Counter(found).items() if n > 1]
     if len(found) > _MOST_TAGS:
         problems.append(
             f"{len(found)} tags, at most {_MOST_TAGS} are allowed; keep the decisive ones"

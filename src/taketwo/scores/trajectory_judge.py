@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
@@ -18,7 +18,7 @@ from inspect_ai.model import (
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_model import open_judge
-from taketwo.scores.judged_in_parallel import judged_in_parallel
+from taketwo.scores.judged_in_parallel import judged_in_parallel, sent_back, total_tokens
 from taketwo.scores.process_scores import ReplyFault, read_reply
 from taketwo.scores.reference_trajectory import (
     ExplanationRequest,
@@ -78,11 +78,13 @@ async def judge_trajectories(
     retries: int,
     timeout_s: int,
     max_tokens: int | None = None,
+    rescue: Callable[[Sequence[TrajectoryJudgement]], object] | None = None,
 ) -> tuple[tuple[TrajectoryJudgement, ...], tuple[TrajectoryJudgeFailure, ...]]:
     """Judge each distinct trajectory once at temperature 0, in parallel.
 
     A reply that breaks a rule is sent back, with all that is wrong in it, up to twice; after that,
-    and where the provider fails, the trajectory has a failure and no score.
+    and where the provider fails, the trajectory has a failure and no score. `rescue` is handed the
+    judgements so far where the asking is interrupted.
     """
     model = open_judge(
         spec,
@@ -95,8 +97,12 @@ async def judge_trajectories(
     async def one(key: str, request: TrajectoryRequest) -> TrajectoryJudgement:
         return await _judge_one(model, spec.name, key, request)
 
+    def save(results: Mapping[str, TrajectoryJudgement]) -> None:
+        if rescue is not None:
+            rescue(tuple(results.values()))
+
     distinct = {request.key(spec.name): request for request in requests}
-    judged = await judged_in_parallel(distinct, one, connections=connections)
+    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=save)
     failures = tuple(
         TrajectoryJudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in judged.causes.items()
@@ -132,20 +138,20 @@ async def strict_reply(
                 raise
             listed = "\n".join(f"- {problem}" for problem in fault.problems)
             messages += [
-                output.message,
+                *sent_back(output),
                 ChatMessageUser(
                     content=f"That reply breaks these rules:\n{fence('faults', listed)}\n"
                     "Send the whole JSON object again, with these mended and nothing else changed."
                 ),
             ]
-    served = {output.model for output in outputs}
+    served = {output.model for output in outputs if not output.empty}
     if len(served) > 1:
         raise ValueError(f"the replies came from different models: {', '.join(sorted(served))}")
     return StrictReply(
         value=value,
         served_model=served.pop(),
-        input_tokens=_total([o.usage.input_tokens if o.usage else None for o in outputs]),
-        output_tokens=_total([o.usage.output_tokens if o.usage else None for o in outputs]),
+        input_tokens=total_tokens([o.usage.input_tokens if o.usage else None for o in outputs]),
+        output_tokens=total_tokens([o.usage.output_tokens if o.usage else None for o in outputs]),
     )
 
 
@@ -192,9 +198,3 @@ def _asked(request: TrajectoryRequest) -> _Asked:
         milestones=tuple(step.milestone_id for step in request.question.milestones),
         reference="milestones",
     )
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    """Return the sum, or None where a reply did not report its usage."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None

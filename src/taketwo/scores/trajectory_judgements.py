@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -59,7 +59,8 @@ class TrajectoryJudgement:
 
     `rubric` names the wording of the instructions, `protocol` what the judge was shown. Tokens are
     those of the judging, all replies together; None where the provider reports none. Where the
-    `reference` was an explanation, there are no milestones.
+    `reference` was an explanation, there are no milestones. `part` is the file that it was read
+    from, None for one that was made just now.
     """
 
     key: str
@@ -74,6 +75,7 @@ class TrajectoryJudgement:
     input_tokens: int | None = None
     output_tokens: int | None = None
     reference: Reference = "milestones"
+    part: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def trajectory_score(self) -> float:
@@ -190,6 +192,7 @@ def _judgement(path: Path, row: Mapping[str, object]) -> TrajectoryJudgement:
             scores=scores,
             input_tokens=cast("int | None", row["input_tokens"]),
             output_tokens=cast("int | None", row["output_tokens"]),
+            part=str(path),
         )
         _ = judgement.trajectory_score
         for label in scores.milestones:

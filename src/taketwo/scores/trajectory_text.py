@@ -1,7 +1,8 @@
 """A trajectory as the text that a judge reads: the same for every agent and for imported predictions.
 
-What the agent said, which tools it called with what, what it got back, remarks of the harness (a
-forced answer is not a voluntary one) and its final answer in its own words, in order. Two protocols:
+What the agent said, which tools it called with what, what it got back, what its observer told it where
+no tool stands between them, remarks of the harness (a forced answer is not a voluntary one) and its
+final answer in its own words, in order. Two protocols:
 `blind` leaves out who answered, `published` begins with the name of the system as the judge of
 AgentVidBench was given it. Neither has the true answer, an answer that somebody else parsed, token
 counts or times of the clock; times of the video stay.
@@ -20,11 +21,19 @@ from typing import cast
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.scoring_spec import Protocol
-from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, Trajectory
+from taketwo.executions.trajectory import (
+    Event,
+    ModelCall,
+    Note,
+    PrimitiveOperation,
+    ToolCall,
+    Trajectory,
+)
 
 __all__ = [
     "Protocol",
     "RenderedTrajectory",
+    "own_observations",
     "rendered",
     "rendered_prediction",
     "sentences",
@@ -61,7 +70,12 @@ def rendered(trajectory: Trajectory, *, system: str) -> RenderedTrajectory:
     Two trajectories have the same text exactly where the same was thought, said, called, returned
     and answered; arm, execution, models, tokens and latencies leave no trace.
     """
-    steps = [step for event in trajectory.events if (step := _step(event)) is not None]
+    seen = own_observations(trajectory.events)
+    steps = [
+        step
+        for at, event in enumerate(trajectory.events)
+        if (step := _step(event, is_observation=at in seen)) is not None
+    ]
     lines = [f"[step {number}] {step}" for number, step in enumerate(steps, start=1)]
     final = _plain(trajectory.answer_text)
     reasons = trajectory.reasoning.strip()
@@ -73,6 +87,33 @@ def rendered(trajectory: Trajectory, *, system: str) -> RenderedTrajectory:
     forced = ", given because a budget ran out" if trajectory.forced else ""
     lines.append(f"[final answer{status}{forced}]\n{final}")
     return RenderedTrajectory(text="\n\n".join(lines), system=system)
+
+
+def own_observations(events: Sequence[Event]) -> frozenset[int]:
+    """Return the places of what an observer told the agent itself.
+
+    What it tells a tool is in what the tool returns. A turn of the orchestrator that calls no tool
+    has none of that kind: an agent that asks its observer directly has its evidence from there.
+    What failed or has no words tells nothing.
+    """
+    found: list[int] = []
+    pending: list[int] = []
+    has_tool = False
+    for at, event in enumerate(events):
+        if isinstance(event, ToolCall):
+            has_tool = True
+        elif isinstance(event, ModelCall) and event.role == "orchestrator":
+            found += [] if has_tool else pending
+            pending, has_tool = [], False
+        elif _has_told(event):
+            pending.append(at)
+    return frozenset(found if has_tool else [*found, *pending])
+
+
+def _has_told(event: Event) -> bool:
+    if not isinstance(event, ModelCall) or event.role != "observer":
+        return False
+    return event.error is None and bool(event.text.strip())
 
 
 def _one_line(text: str) -> str:
@@ -177,11 +218,13 @@ def _json_objects(text: str) -> list[tuple[int, int, JsonValue]]:
     return found
 
 
-def _step(event: Event) -> str | None:
+def _step(event: Event, *, is_observation: bool) -> str | None:
     """Return what a judge sees of an event; None for what is below a visible call."""
     if isinstance(event, Note):
         return f"remark of the harness: {_plain(event.text)}"
     if isinstance(event, ModelCall):
+        if is_observation:
+            return f"the observer said:\n{_plain(event.text)}"
         thought = f"thinking: {event.reasoning.strip()}" if event.reasoning.strip() else ""
         said = "\n\n".join(part for part in (thought, event.text.strip()) if part)
         if event.role != "orchestrator" or event.error is not None or not said:

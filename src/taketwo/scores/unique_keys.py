@@ -1,4 +1,4 @@
-"""JSON objects of judges in which no key stands twice: of two values nobody could say which was meant."""
+"""JSON objects in which no key stands twice: of two values nobody could say which was meant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     Raises
     ------
     ValueError
-        If a key stands twice. The message repeats nothing of the reply.
+        If a key stands twice. The message repeats nothing of the text.
     """
     found = dict(pairs)
     if len(found) < len(pairs):

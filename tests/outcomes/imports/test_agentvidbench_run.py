@@ -21,6 +21,7 @@ from tests.scores.formats.lemon_run import (
 from taketwo.auditing import audit
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.outcomes.imports.detect import recognise
+from taketwo.outcomes.imports.to_outcomes import to_outcomes
 
 
 def right(root: Path, number: int, letter: str = "F") -> None:
@@ -189,6 +190,28 @@ def test_an_audit_compares_two_methods(tmp_path: Path) -> None:
     assert table["trajectory_score"].unique().to_list() == [0.6]
     pair = found.comparison.to_json()["comparisons"][0]  # type: ignore[index,call-overload]
     assert set(pair["metrics"]) >= {"accuracy", "trajectory_score"}  # type: ignore[index,call-overload,arg-type]
+
+
+def test_judgements_that_failed_and_unknown_tags_cost_no_answer(tmp_path: Path) -> None:
+    root = write_run(tmp_path, numbers=(1, 2))
+    for number, change in ((1, {"scores": {}}), (2, {"failure_tags": ["audio_tranerror"]})):
+        stored = {**RESULTS["process"], "traj": None, **change}
+        write_json(
+            root / f"evaluation/results/question{number}.json",
+            changed(RESULTS, number=number, process=stored),
+        )
+
+    found = read(root)
+
+    table = to_outcomes(found, {}).to_polars().sort("question_id")
+    assert table.select("run_status", "accuracy", "trajectory_score").rows() == [
+        ("answered", 0.0, None), ("answered", 0.0, 0.6),
+    ]  # fmt: skip
+    told = {(item.what, item.first.partition(": ")[2]) for item in found.reading.asides}
+    assert told == {
+        ("trajectories without a judgement", "the judge gave no score for P1, P2, P3, P5"),
+        ("judgements with failure tags that are none of the closed list", "audio_tranerror"),
+    }
 
 
 def test_files_that_no_question_has_are_in_the_account(tmp_path: Path) -> None:

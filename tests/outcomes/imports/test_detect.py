@@ -44,6 +44,15 @@ def test_an_unreadable_file_in_a_folder_is_in_the_account(tmp_path: Path) -> Non
     assert "broken.json: not readable JSON" in aside.first
 
 
+def test_a_folder_with_nothing_but_unreadable_files_says_what_is_wrong_with_them(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "run.jsonl").write_bytes('{"answer": "caf\u00e9"}'.encode("latin-1"))
+
+    with pytest.raises(InvalidResults, match=r"(?s)known format.*run\.jsonl: not UTF-8 text"):
+        read(tmp_path)
+
+
 def test_a_folder_named_twice_is_read_once(tmp_path: Path) -> None:
     table = write_text(tmp_path / "t.csv", "system,execution,item_id,score", "a,1,q,1")
 

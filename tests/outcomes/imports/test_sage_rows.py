@@ -178,7 +178,8 @@ def test_levels_of_the_questions_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_all_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
-    rows = [score(1), score(2, question=None), score(3, is_correct="yes"), score(1)]
+    rows = [score(1), score(2, question=None), score(3, is_correct="yes")]
+    rows.append(score(1, answer="red"))
     path = write_json(tmp_path / f"{STEM}.json", rows)
 
     with pytest.raises(InvalidResults) as caught:
@@ -232,3 +233,70 @@ def test_half_a_line_does_not_hide_other_faults(tmp_path: Path) -> None:
     assert f"{path}, line 4: a list, expected an object" in told
     assert f"{path}, line 2: field 'question' is None, expected a text" in told
     assert f"{other}, item 1: field 'is_correct' is 'yes', expected true, false or null" in told
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told", "value", "status"),
+    [
+        (True, "scored", 1.0, "unparsed"),
+        (False, "scored", 0.0, "unparsed"),
+        (None, "judge_error", None, "judge_error"),
+        (None, "not_judged", None, "not_judged"),
+    ],
+)
+def test_a_reply_of_ours_that_nobody_read_is_worth_what_it_was_scored(
+    tmp_path: Path, verdict: object, told: str, value: object, status: str
+) -> None:
+    own = {"question_id": "q", "run_status": "unparsed", "score_status": told}
+    rows = [score(1, correct=verdict, taketwo=own), score(2)]
+
+    found = read(write_json(tmp_path / f"{STEM}.json", rows))
+
+    assert cells(found, "accuracy")["sage_SAGE-MM-8B", "K1", "q"] == (value, status)
+
+
+def test_a_row_that_stands_twice_is_one_row_and_two_that_differ_are_told(tmp_path: Path) -> None:
+    path = write_json(tmp_path / f"{STEM}.json", [score(1), score(2), score(1, index=9)])
+
+    found = read(path)
+
+    assert cells(found, "accuracy").keys() == {
+        ("sage_SAGE-MM-8B", "K1", name(1)), ("sage_SAGE-MM-8B", "K1", name(2)),
+    }  # fmt: skip
+    assert [(item.what, item.count) for item in found.reading.asides] == [
+        ("rows that repeat another one", 1)
+    ]
+    write_json(path, [score(1), score(1, answer="red")])
+    with pytest.raises(
+        InvalidResults, match="item 2: asks the same of the same video as item 1 and"
+    ):
+        read(path)
+
+
+def test_words_that_a_table_wrote_as_not_a_number_are_not_there(tmp_path: Path) -> None:
+    nan = float("nan")
+    rows = [
+        score(1, answer=nan), score(2, correct=nan), score(3, correct=False, evaluation_reasoning=nan),
+        score(4, difficulty=nan),
+    ]  # fmt: skip
+
+    found = read(write_json(tmp_path / f"{STEM}.json", rows))
+
+    assert [cells(found, "accuracy")["sage_SAGE-MM-8B", "K1", name(at)] for at in (1, 2, 3, 4)] == [
+        (0.0, "abstained"), (None, "not_judged"), (None, "judge_error"), (1.0, "scored"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["%s\n", "[\n%s]"])
+def test_a_verdict_that_stands_twice_in_a_row_is_a_fault_and_not_the_last_one(
+    tmp_path: Path, form: str
+) -> None:
+    rows = write_lines(tmp_path / "row.jsonl", [score(1, True)]).read_text("utf-8")
+    path = tmp_path / "flash_sage_bench_results.json"
+    path.write_text(
+        form % rows.replace('"is_correct": true', '"is_correct": true, "is_correct": false')
+    )
+    (tmp_path / "row.jsonl").unlink()
+
+    with pytest.raises(InvalidResults, match="the key 'is_correct' stands 2 times"):
+        read(path)

@@ -26,6 +26,7 @@ KIND = "AgentVidBench run folders"
 
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
 _LISTED = 20
+_CLIPPED = 120
 _UNANSWERED = ("abstained", "unparsed", "limit")
 
 
@@ -154,9 +155,17 @@ def _add(rows: RowList, run: AgentVidBenchRun, item: RunItem, *, by_number: bool
     if process is None:
         if item.judge_error is not None:
             rows.aside(
-                "trajectories without a judgement", "the judge failed", f"{run.path}, {place}"
+                "trajectories without a judgement",
+                "the judge failed",
+                f"{run.path}, {place}: {' '.join(item.judge_error.split())[:_CLIPPED]}",
             )
         return
+    if process.unknown_tags:
+        rows.aside(
+            "judgements with failure tags that are none of the closed list",
+            "such tags are left out, the scores are read",
+            f"{run.path}, {place}: {', '.join(process.unknown_tags)[:_CLIPPED]}",
+        )
     add("trajectory_score", process.trajectory_score, "scored")
     add("mc_rate", process.mc_rate, "scored")
     for axis, score in process.scores.axes.items():

@@ -68,6 +68,8 @@ _READERS: Mapping[Format, Callable[[Sequence[Source], ReadOptions], Parsed]] = {
 _TABLES = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson")
 _SCORED_SHEET = {"index", "prediction"}
 _INSPECT = {"eval", "samples", "status"}
+_UNREADABLE = "unreadable file"
+_LISTED = 20
 _BY_PATH = ("lmms-eval", "lm-eval-harness", "vlmevalkit", "agentvidbench", "sage")
 """Formats whose files do not name their system: the same bytes may be two systems' results."""
 
@@ -98,8 +100,10 @@ def read_results(paths: Sequence[Path | str], options: ReadOptions) -> ImportedR
             seen[found.resolve()] = None
             by_format.setdefault(kind, []).append(open_source(found))
     if not by_format:
+        broken = [item.first for item in asides if item.what == _UNREADABLE]
+        unreadable = "".join(f"\n  {told}" for told in broken[:_LISTED])
         raise InvalidResults(
-            f"{', '.join(map(str, paths))}: no results of a known format; {_known()}"
+            f"{', '.join(map(str, paths))}: no results of a known format; {_known()}{unreadable}"
         )
     parts: list[Parsed] = []
     for kind, sources in by_format.items():
@@ -154,7 +158,7 @@ def _found(path: Path, asides: list[Aside]) -> Iterator[tuple[Path, Format]]:
         try:
             kind = recognise(file)
         except DataError as error:
-            asides.append(Aside(what="unreadable file", count=1, why="left out", first=str(error)))
+            asides.append(Aside(what=_UNREADABLE, count=1, why="left out", first=str(error)))
             continue
         if kind is None:
             others.append(file)

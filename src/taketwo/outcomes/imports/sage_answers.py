@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidQuestion, InvalidResults
-from taketwo.executions.log_json import Json, encodable, part, text, whole
+from taketwo.executions.log_json import Json, encodable, part, text, texts, whole
 from taketwo.outcomes.imports.sage_lines import sage_lines
 from taketwo.outcomes.imports.sources import Line, Source, text_of
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
@@ -21,6 +21,7 @@ __all__ = ["SageAnswer", "sage_answers"]
 
 _MOST_FAULTS = 50
 _FAILED = ("agent_error", "provider_error", "media_error", "not_run")
+_GIVEN_UP = ("abstained", "limit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +29,8 @@ class SageAnswer:
     """A row of a SAGE file whose answer can be judged.
 
     `place` is where it stands (`line 3`), `index` its number from 0. `request` is what the judge is asked:
-    the question as it was put, the truth and the answer; None where there is no answer, or where the
-    run failed by an error, which `failure` tells.
+    the question as it was put, the truth and the answer; None where there is no answer, where a cell of
+    ours gave up or came to a limit, or where the run failed by an error, which `failure` tells.
     """
 
     place: str
@@ -109,8 +110,12 @@ def _video(record: Json) -> str:
 
 
 def _truth(record: Json) -> tuple[str, ...]:
-    """Return the true answer, and its letter where the row has one; a letter that is null is none."""
+    """Return the true answer, its letter where the row has one, and the other forms that we wrote of it.
+
+    A letter that is null is none.
+    """
     forms = [text_of(record.get(name)) for name in ("full_answer", "correct_answer")]
+    forms += texts(part(record, OWN_KEY), "accepted_answers")
     return tuple(dict.fromkeys(encodable(form) for form in forms if form))
 
 
@@ -130,16 +135,18 @@ def _row(line: Line, position: int) -> SageAnswer:
     answer = record.get("answer")
     said = "" if answer is None else encodable(str(answer))
     failure: str | None = None
+    is_given_up = not said.strip()
     if "run_status" in own:
         ending, why = ending_of(answer, own, is_correct=record.get("is_correct"))
         failure = (why or ending) if ending in _FAILED else None
+        is_given_up = is_given_up or ending in _GIVEN_UP
     return SageAnswer(
         place=line.place,
         index=position if index is None else index,
         record=record,
         video=video,
         request=None
-        if failure is not None or not said.strip()
+        if failure is not None or is_given_up
         else JudgeRequest(question=question, answer=said),
         failure=failure,
     )

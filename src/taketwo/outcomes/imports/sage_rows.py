@@ -7,6 +7,7 @@ so that it counts as not run.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from taketwo.benchmarks.sage_bench import duration_bucket
 from taketwo.errors import InvalidQuestion, InvalidResults
-from taketwo.executions.log_json import Json, number, part, text
+from taketwo.executions.log_json import Json, number, part, plain_json, text
 from taketwo.executions.trajectory import ModelCall, ToolCall
 from taketwo.outcomes.imports.options import ReadOptions
 from taketwo.outcomes.imports.record import Status
@@ -82,7 +83,7 @@ def read_sage(sources: Sequence[Source], options: ReadOptions) -> Parsed:
     options.refuse(("system", "execution", "question", "score", "metric", "status", "wide"), KIND)
     rows = RowList(KIND, options)
     faults: list[str] = []
-    runs = _runs(sources, faults)
+    runs = _runs(sources, rows, faults)
     if faults:
         more = [f"and {len(faults) - 50} more"] if len(faults) > 50 else []
         raise InvalidResults("\n".join([*faults[:50], *more]))
@@ -106,7 +107,7 @@ def read_sage(sources: Sequence[Source], options: ReadOptions) -> Parsed:
     )
 
 
-def _runs(sources: Sequence[Source], faults: list[str]) -> list[_Run]:
+def _runs(sources: Sequence[Source], rows: RowList, faults: list[str]) -> list[_Run]:
     """Return the runs: a file of scores and the file of answers of the same name are one."""
     pairs: dict[Path, dict[str, Source]] = {}
     for source in sorted(sources, key=lambda source: str(source.path)):
@@ -124,8 +125,8 @@ def _runs(sources: Sequence[Source], faults: list[str]) -> list[_Run]:
                     task=match["task"] if match else "sage_bench",
                     run=(match["run"] if match else None) or str(base.parent.resolve()),
                 ),
-                scores=_by_question(pair.get("scores"), faults),
-                answers=_by_question(pair.get("answers"), faults),
+                scores=_by_question(pair.get("scores"), rows, faults),
+                answers=_by_question(pair.get("answers"), rows, faults),
             )
         )
     return runs
@@ -135,7 +136,8 @@ def _stem(path: Path) -> str:
     return re.sub(r"\.jsonl?(\.gz)?$", "", path.name)
 
 
-def _by_question(source: Source | None, faults: list[str]) -> dict[str, Line]:
+def _by_question(source: Source | None, rows: RowList, faults: list[str]) -> dict[str, Line]:
+    """Return the rows of a file by question; one that repeats another is left out and told."""
     found: dict[str, Line] = {}
     for line in sage_lines(source, faults) if source is not None else ():
         where = f"{source.path if source is not None else ''}, {line.place}"
@@ -159,11 +161,23 @@ def _by_question(source: Source | None, faults: list[str]) -> dict[str, Line]:
             faults.append(f"{where}: {error}")
             continue
         earlier = found.setdefault(name, line)
-        if earlier is not line:
-            faults.append(
-                f"{where}: asks the same of the same video as {earlier.place}; remove one of the two"
-            )
+        if earlier is line:
+            continue
+        if _content(earlier.record) == _content(line.record):
+            what, why = "rows that repeat another one", "a question that stands twice is one row"
+            rows.aside(what, why, f"{where} repeats {earlier.place}")
+            continue
+        faults.append(
+            f"{where}: asks the same of the same video as {earlier.place} and says something else; "
+            "remove one of the two"
+        )
     return found
+
+
+def _content(record: Json) -> str:
+    """Return what a row says, its number in the file apart."""
+    said = {name: value for name, value in record.items() if name != "index"}
+    return json.dumps(plain_json(said), sort_keys=True)
 
 
 def _amounts(record: Json) -> list[str]:
@@ -204,18 +218,27 @@ def _add(rows: RowList, run: _Run, name: str, execution: str, prefix: str) -> No
     if status in _FAILED:
         add(None, None, status, detail)
         return
-    correct = line.record.get("is_correct") if status == "scored" else None
-    is_given_up = status in {"abstained", "limit", "unparsed"}
-    add("accuracy", 0.0 if is_given_up else correct, status, detail)
+    add("accuracy", _accuracy(line.record, status), status, detail)
     for metric, value in _measures(rows, run, line, answer_record).items():
         add(metric, value, "scored")
+
+
+def _accuracy(record: Json, status: Status) -> object:
+    """Return whether a row is right; what was given up is wrong, a reply that nobody read as it was scored."""
+    correct = record.get("is_correct")
+    if status == "unparsed" and isinstance(correct, bool):
+        return correct
+    if status in {"abstained", "limit", "unparsed"}:
+        return 0.0
+    return correct if status == "scored" else None
 
 
 def _status(record: Json, *, is_scored: bool) -> tuple[Status, str | None]:
     own = part(record, OWN_KEY)
     correct = record.get("is_correct")
     ending, detail = ending_of(record.get("answer"), own, is_correct=correct if is_scored else None)
-    if ending != "answered":
+    is_left_open = ending == "unparsed" and is_scored and correct is None
+    if ending != "answered" and not is_left_open:
         return ending, detail
     if not is_scored or correct is None:
         told = text(own, "score_status")

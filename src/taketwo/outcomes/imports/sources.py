@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
+import math
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +20,21 @@ from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import Json
 from taketwo.outcomes.imports.record import Aside, SourceFile
 
-__all__ = ["Line", "Parsed", "Source", "as_record", "open_source", "text_of"]
+__all__ = [
+    "Line",
+    "Parsed",
+    "Source",
+    "as_record",
+    "json_of",
+    "line_fault",
+    "open_source",
+    "text_of",
+]
 
 _GZIP = b"\x1f\x8b"
+_MOST_FREE = 64 * 2**20
+_MOST_TIMES = 100
+"""How large a compressed file may become: 64 MiB, or so many times its size. Records of runs shrink 5 to 30 times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +66,21 @@ class Source:
         Raises
         ------
         InvalidResults
-            If the compressed file is damaged or cut off.
+            If the compressed file is damaged or cut off, or becomes more than a record of runs can be
+            (64 MiB and 100 times its size).
         """
         if not self.data.startswith(_GZIP):
             return self.data
+        most = max(_MOST_FREE, _MOST_TIMES * len(self.data))
         try:
-            return gzip.decompress(self.data)
+            with gzip.GzipFile(fileobj=io.BytesIO(self.data)) as packed:
+                found = packed.read(most + 1)
+            if len(found) <= most:
+                return found
+            raise InvalidResults(
+                f"{self.path}: {len(self.data)} compressed bytes become more than {most}, which no "
+                "record of a run does; if you trust the file, unpack it (gunzip) and name the result"
+            )
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidResults(
                 f"{self.path}: the compressed file is damaged or cut off ({error}); fetch it again"
@@ -84,10 +108,10 @@ class Source:
         Raises
         ------
         InvalidResults
-            If it is no JSON.
+            If it is no JSON, or a key stands twice in an object.
         """
         try:
-            return json.loads(self.text)
+            return json_of(self.text)
         except (ValueError, RecursionError) as error:
             raise InvalidResults(f"{self.path}: not readable JSON ({error})") from error
 
@@ -97,7 +121,7 @@ class Source:
         Raises
         ------
         InvalidResults
-            If a line is no JSON object; a cut-off last line is one.
+            If a line is no JSON object, as a cut-off last line, or a key stands twice in one.
         """
         text = self.text
         if text.lstrip()[:1] == "[":
@@ -109,12 +133,9 @@ class Source:
             if not line.strip():
                 continue
             try:
-                record: object = json.loads(line)
+                record = json_of(line)
             except (ValueError, RecursionError) as error:
-                raise InvalidResults(
-                    f"{self.path}, line {number}: not readable JSON ({error}); a run that was cut "
-                    "off leaves half a line: remove it, its question then counts as not run"
-                ) from error
+                raise InvalidResults(f"{self.path}, line {number}: {line_fault(error)}") from error
             yield self._line(record, f"line {number}")
 
     def _line(self, record: object, place: str) -> Line:
@@ -123,6 +144,39 @@ class Source:
                 f"{self.path}, {place}: a {type(record).__name__}, expected an object"
             )
         return Line(place=place, record=cast("Json", record))
+
+
+def json_of(written: str) -> object:
+    """Return the value of a JSON text in which no key stands twice.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, or a key stands twice in an object: of two values nobody can say which was
+        meant.
+    RecursionError
+        If it is nested too deep.
+    """
+    return json.loads(written, object_pairs_hook=_once_each)
+
+
+def line_fault(error: Exception) -> str:
+    """Return in words why a line of JSON Lines cannot be read, and what to do."""
+    if not isinstance(error, (json.JSONDecodeError, RecursionError)):
+        return f"{error}; say which of the two is meant"
+    return (
+        f"not readable JSON ({error}); a run that was cut off leaves half a line: remove it, its "
+        "question then counts as not run"
+    )
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in names.items() if count > 1)
+        raise ValueError(f"the key {twice!r:.60} stands {names[twice]} times in one object")
+    return found
 
 
 def open_source(path: Path) -> Source:
@@ -148,11 +202,19 @@ def as_record(value: object) -> Json:
 
 
 def text_of(value: object) -> str | None:
-    """Return an id or a level as text: whole numbers without a decimal point, None where empty."""
+    """Return an id or a level as text; None where empty, as a NaN is that tables write for it.
+
+    Whole numbers have no decimal point, and truth values are called as in JSON.
+    """
     if value is None or isinstance(value, (dict, list)):
         return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        if value.is_integer():
+            return str(int(value))
     written = str(value).strip()
     return written or None
 
