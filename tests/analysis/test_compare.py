@@ -151,6 +151,14 @@ def test_a_metric_nobody_reports_is_not_measured_and_counts_in_the_family() -> N
     assert (pair.counts.of, pair.counts.declared) == (2, 3)
 
 
+def test_scores_of_trajectories_that_nobody_judged_say_so() -> None:
+    pair = _compare(_random(9)).comparisons[0]
+    missing = {m.metric: m.reason for m in pair.not_measured}
+
+    assert missing["trajectory_score"] == "no judge has scored a trajectory"
+    assert missing["reasoning_faithfulness"] == "no judge has scored a trajectory"
+
+
 def test_a_metric_outside_the_family_is_not_adjusted() -> None:
     metric = _compare(_random(9)).comparisons[0].metrics["turns"]
 

@@ -64,6 +64,13 @@ def test_the_text_says_what_the_design_sees() -> None:
     assert "no shift: one execution has nothing to be compared with" in planning_text(100, 1)
 
 
+def test_a_spread_that_no_accuracy_can_have_is_not_offered_as_one_that_is_seen() -> None:
+    text = planning_text(5, 2)
+
+    assert "  no spread between executions (tau) (it would have to be above 100 points)\n" in text
+    assert "points: 2: none, 3: 83.9, " in text
+
+
 def test_a_block_counts_only_when_it_is_complete_in_all_columns() -> None:
     rng = np.random.default_rng(6)
     effects = rng.choice([-1.0, 0.0, 1.0], size=(100, 2), p=[0.1, 0.8, 0.1])

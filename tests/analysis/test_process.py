@@ -21,6 +21,7 @@ from taketwo.analysis.process import (
     process_profiles,
     reference_measures,
 )
+from taketwo.analysis.unit_intervals import Drawing
 from taketwo.errors import InvalidResults
 
 SWEPT = (2, 1, 0, 1, 2)
@@ -89,9 +90,10 @@ def test_arms_and_executions_can_be_chosen() -> None:
 def test_a_second_execution_that_repeats_the_first_adds_no_certainty() -> None:
     scores = np.random.default_rng(3).random(20).tolist()
 
-    (once,) = process_profiles(outcomes_of(scored(scores)), by="question")
+    (once,) = process_profiles(outcomes_of(scored(scores)), drawing=Drawing(by="question"))
     *_, twice = process_profiles(
-        outcomes_of([*scored(scores), *scored(scores, execution=2)]), by="question"
+        outcomes_of([*scored(scores), *scored(scores, execution=2)]),
+        drawing=Drawing(by="question"),
     )
 
     first, second = (p.measures["trajectory_score"].interval for p in (once, twice))
@@ -104,7 +106,9 @@ def test_a_second_execution_that_repeats_the_first_adds_no_certainty() -> None:
 def test_from_fifty_questions_on_the_bootstrap_decides() -> None:
     scores = np.random.default_rng(5).random(200)
 
-    (found,) = process_profiles(outcomes_of(scored(scores.tolist())), by="question", seed=1)
+    (found,) = process_profiles(
+        outcomes_of(scored(scores.tolist())), drawing=Drawing(by="question", seed=1)
+    )
 
     interval = found.measures["trajectory_score"].interval
     se = scores.std() / np.sqrt(200)
@@ -121,8 +125,8 @@ def test_questions_of_one_video_are_drawn_together() -> None:
         for i, value in enumerate(values)
     ]
 
-    (by_video,) = process_profiles(outcomes_of(rows), by="video")
-    (by_question,) = process_profiles(outcomes_of(rows), by="question")
+    (by_video,) = process_profiles(outcomes_of(rows), drawing=Drawing(by="video"))
+    (by_question,) = process_profiles(outcomes_of(rows), drawing=Drawing(by="question"))
 
     wide, narrow = (p.measures["trajectory_score"].interval for p in (by_video, by_question))
     assert wide is not None

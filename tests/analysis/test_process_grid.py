@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import pytest
 from tests.analysis.judged_outcomes import Row, judged, outcomes_of, unjudged
 
-from taketwo.analysis.process_grid import ArmGrid, arm_grid, measure_grid, milestone_grid, tag_grid
+from taketwo.analysis.grid_rates import milestone_grid, tag_grid
+from taketwo.analysis.process_grid import ArmGrid, arm_grid, measure_grid
 from taketwo.errors import InvalidResults, UnknownName
 from taketwo.outcomes.table import Outcomes
 

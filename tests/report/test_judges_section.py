@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,14 @@ from taketwo.report.judge_tables import (
 )
 from taketwo.report.judges_section import CHECK_TEXTS, judges_section
 from taketwo.report.tables import Table, to_csv
-from taketwo.scores.judge_audit.audit_findings import CHECKS, AuditCase, AuditFinding, JudgeAudit
+from taketwo.scores.judge_audit.audit_findings import (
+    CHECKS,
+    NOT_PROBED,
+    AuditCase,
+    AuditFinding,
+    JudgeAudit,
+    JudgeUse,
+)
 
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt\x00"
 AREA = "AUC of the trajectory score, correct above incorrect"
@@ -193,6 +201,61 @@ def test_what_was_not_done_and_not_scored_is_said_with_the_reason() -> None:
             "3 trajectories without a judgement; they are in no number.",
         ),
     )
+
+
+def test_trajectories_that_were_not_probed_are_counted_by_reason_and_hide_no_other() -> None:
+    skipped = AuditCase(
+        check="ablation", question_id="q", subject="", what=f"{NOT_PROBED}none is covered",
+        before="", after="",
+    )  # fmt: skip
+    other = replace(skipped, what=f"{NOT_PROBED}no judgement")
+    looked = AuditCase(
+        check="ablation", question_id="q7", subject="M1", what="M1 taken out", before="b", after="a"
+    )
+
+    section = judges_section([audit(cases=(*[skipped] * 44, other, looked))], None)
+
+    table = tables_of(section)["judge-audit-1-ablation-cases"]
+    assert [row[0].text for row in table.rows] == ["q7"]
+    (found,) = [block for block in section.blocks if isinstance(block, Definitions)]
+    assert (
+        "Not probed: Does the judge notice missing evidence?",
+        "none is covered (44); no judgement (1)",
+    ) in found.items
+
+
+def test_failures_say_why_and_whose_they_are() -> None:
+    causes = {"ablation": {f"opus: {NASTY}": 2, "gpt: timeout": 1}}
+
+    section = judges_section([audit(causes=causes)], None)
+
+    (found,) = [block for block in section.blocks if isinstance(block, Definitions)]
+    text = dict(found.items)["Not scored: Does the judge notice missing evidence?"]
+    assert text.startswith("3 trajectories without a judgement; they are in no number. opus: ")
+    assert text.endswith("(2); gpt: timeout (1)")
+    assert "\u202e" not in text
+
+
+def test_what_an_audit_rests_on_stands_before_its_numbers() -> None:
+    uses = (
+        JudgeUse(
+            judge="opus", judgements=1200, served=("opus-a", "opus-b"), input_tokens=5_000_000,
+            output_tokens=9_000, cost_usd=12.5,
+        ),
+        JudgeUse(judge="gpt", judgements=0),
+    )  # fmt: skip
+
+    section = judges_section([audit(uses=uses, probed_arm="dvd")], None)
+
+    table = tables_of(section)["judge-audit-1-judges"]
+    assert texts(table) == [
+        ["opus", "opus-a, opus-b", "1,200", "5,000,000", "9,000", "12.50 USD"],
+        ["gpt", "not reported", "0", "—", "—", "—"],
+    ]
+    assert table.rows[0][1].tone == "warn"
+    assert next(block for block in section.blocks if isinstance(block, Table)) is table
+    words = " ".join(block.text for block in section.blocks if isinstance(block, Prose))
+    assert "start from runs of dvd, the arm that the judge scores best." in words
 
 
 def test_texts_of_models_are_shown_and_do_nothing() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 
@@ -95,12 +96,14 @@ def test_tags_and_milestones_have_their_denominators() -> None:
 
     assert texts(tables["failure-tags"]) == [
         ["counting error", "0.0", "100.0 dominant"],
-        ["ocr error", "33.3 dominant", "0.0"],
+        ["ocr error", "33.3 0.0 to 100.0\ndominant", "0.0"],
         ["dominant tag", "ocr error", "counting error"],
         ["judged trajectories", "3", "1"],
     ]
     assert "Never given: misunderstood condition, " in tables["failure-tags"].note
-    assert texts(tables["milestone-types"]) == [["counting", "50.0 % n = 3", "100.0 % n = 1"]]
+    assert texts(tables["milestone-types"]) == [
+        ["counting", "50.0 % 0.0 % to 100.0 %\nn = 3", "100.0 % n = 1"]
+    ]
 
 
 def test_questions_are_broken_down_by_difficulty_and_skill() -> None:
@@ -109,11 +112,45 @@ def test_questions_are_broken_down_by_difficulty_and_skill() -> None:
     assert texts(tables["trajectories-difficulty"])[1] == [
         "hard",
         "2",
-        "0.738 n = 2\nmilestones 25.0 %\naccuracy 100.0 %",
+        "0.738 0.000 to 1.000\nn = 2\nmilestones 25.0 %\n0.0 % to 100.0 %\naccuracy 100.0 %",
         "— n = 0\naccuracy 100.0 %",
     ]
     assert [row[:2] for row in texts(tables["trajectories-skill"])] == [["x", "1"], ["y", "3"]]
     assert "rows overlap" in tables["trajectories-skill"].note
+
+
+def test_tags_that_tie_stand_on_a_line_each_since_columns_of_numbers_do_not_wrap() -> None:
+    tags = ["wrong_arithmetic", "ocr_error", "premature_answer"]
+    outcomes = outcomes_of([judged("a", "q1", SWEPT, {}, tags), judged("b", "q1", SWEPT, {}, tags)])
+
+    row = tables_of(process_section(outcomes))["failure-tags"].rows[3]
+
+    assert [cell.text for cell in row] == ["dominant tag", "ocr error,", "ocr error,"]
+    assert row[1].detail == "wrong arithmetic,\npremature answer"
+
+
+def test_an_arm_that_nobody_judged_has_no_dominant_tag_instead_of_none_given() -> None:
+    judged_rows = [row for row in rows() if row["arm"] == "base"]
+    table = tables_of(process_section(outcomes_of([*judged_rows, unjudged("method", "q1")])))[
+        "failure-tags"
+    ]
+
+    assert texts(table)[1:] == [
+        ["dominant tag", "ocr error", "—"],
+        ["judged trajectories", "3", "0"],
+    ]
+    assert table.records[1]["dominant"] is None
+
+
+def test_what_is_broken_down_has_its_intervals_in_csv_with_what_made_them() -> None:
+    table = tables_of(process_section(outcomes_of(rows())))["trajectories-difficulty"]
+
+    hard = list(csv.DictReader(to_csv(table).splitlines()))[2]
+    assert (hard["level"], hard["arm"]) == ("hard", "base")
+    assert (hard["trajectory_score_low"], hard["trajectory_score_high"]) == ("0.0", "1.0")
+    assert (hard["accuracy_low"], hard["accuracy_high"]) == ("", "")
+    assert hard["trajectory_score_interval"] == "paired t, 0.95"
+    assert "Intervals at 95 % (paired t)" in table.note
 
 
 def test_executions_stand_below_what_they_are_together() -> None:

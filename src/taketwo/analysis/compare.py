@@ -19,7 +19,12 @@ from taketwo.analysis.comparison import (
     PairComparison,
 )
 from taketwo.analysis.denominators import means_of, population_of
-from taketwo.analysis.diagnostics import differential_missingness, not_known, stopped_early
+from taketwo.analysis.diagnostics import (
+    differential_missingness,
+    nobody_reports,
+    not_known,
+    stopped_early,
+)
 from taketwo.analysis.factors import factor_findings
 from taketwo.analysis.families import arm_pairs, departures, family
 from taketwo.analysis.intervals import Bootstrap, resample
@@ -201,7 +206,7 @@ def _why_unmeasured(paired: PairedOutcomes, metric: Metric, method: str) -> str:
         ).any()
     ]
     if len(empty) == len(names) * len(paired.executions):
-        return "no cell reports it"
+        return nobody_reports(metric)
     if empty:
         return f"no cell reports it for {', '.join(empty)}"
     return "no question has a value in all cells of the pair"

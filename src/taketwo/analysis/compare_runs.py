@@ -17,7 +17,7 @@ from taketwo.analysis.comparison import (
     NotMeasured,
     PairComparison,
 )
-from taketwo.analysis.diagnostics import runs_not_known
+from taketwo.analysis.diagnostics import nobody_reports, runs_not_known
 from taketwo.analysis.factors import factor_findings
 from taketwo.analysis.families import arm_pairs, departures, family
 from taketwo.analysis.intervals import Bootstrap
@@ -137,7 +137,7 @@ def _why_unmeasured(table: RunTable, metric: Metric, arms: tuple[str, str]) -> s
         return "no answer has been judged"
     empty = [arm for arm in arms if not np.isfinite(table.values(metric, arm)).any()]
     if len(empty) == len(arms):
-        return "no cell reports it"
+        return nobody_reports(metric)
     return f"no cell reports it for {empty[0]}" if empty else "no question has it in every run"
 
 

@@ -12,7 +12,7 @@ from taketwo.analysis.effects import Effect, HypothesisTest, Interval, Sensitivi
 from taketwo.analysis.number_text import p_value, scale_of
 from taketwo.analysis.pair_values import Clusters
 from taketwo.analysis.verdict import Flag, Verdict
-from taketwo.executions.rule import Metric
+from taketwo.executions.rule import MOST, Metric
 from taketwo.outcomes.pairing import PairedOutcomes
 from taketwo.stats.paired import discordant
 
@@ -22,6 +22,7 @@ __all__ = [
     "differential_missingness",
     "few_clusters",
     "flags_of",
+    "nobody_reports",
     "not_known",
     "runs_not_known",
     "stopped_early",
@@ -251,3 +252,10 @@ def stopped_early(frame: pl.DataFrame) -> str | None:
             f"while it ran; the sequential statement is: {reason}."
         )
     return " ".join(told) or None
+
+
+def nobody_reports(metric: Metric) -> str:
+    """Return why a metric has no value anywhere: scores of trajectories need somebody to judge them."""
+    if metric in MOST and metric != "accuracy":
+        return "no judge has scored a trajectory"
+    return "no cell reports it"

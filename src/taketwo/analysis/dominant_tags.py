@@ -8,14 +8,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import polars as pl
 
+from taketwo.analysis.effects import Interval
 from taketwo.analysis.process import arms_in
+from taketwo.analysis.unit_intervals import Drawing, mean_interval, unit_names
 from taketwo.errors import InvalidResults
+from taketwo.executions.rule import ClusterBy
 from taketwo.outcomes.table import Outcomes
 from taketwo.scores.process_scores import FAILURE_TAGS
 
-__all__ = ["TagRates", "dominant_of", "in_order_of_frequency", "tag_rates"]
+__all__ = [
+    "TagRates",
+    "TaggedCell",
+    "dominant_of",
+    "in_order_of_frequency",
+    "tag_intervals",
+    "tag_rates",
+    "tagged_cells",
+]
 
 _TIE = 1e-9
 
@@ -66,6 +78,43 @@ def in_order_of_frequency(rates: Mapping[str, Sequence[float | None]]) -> tuple[
     return tuple(sorted(rates, key=key))
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaggedCell:
+    """The failure tags of one judged trajectory; `unit` is what an interval draws."""
+
+    arm: str
+    question: str
+    unit: str
+    tags: tuple[str, ...]
+
+
+def tagged_cells(
+    outcomes: Outcomes, arms: Sequence[str] | None = None, by: ClusterBy = "video"
+) -> tuple[TaggedCell, ...]:
+    """Return the judged trajectories with their tags, over all executions.
+
+    A trajectory whose judgement failed has no tags and is none of them.
+
+    Raises
+    ------
+    InvalidResults
+        If a cell's tags are no list of names.
+    """
+    shown = arms_in(outcomes) if arms is None else tuple(arms)
+    cells = outcomes.frame.filter(
+        pl.col("failure_tags").is_not_null() & pl.col("arm").is_in(list(shown))
+    ).select("arm", "execution", "question_id", unit_names(by), "failure_tags")
+    return tuple(
+        TaggedCell(
+            arm=arm,
+            question=question,
+            unit=unit,
+            tags=_names(text, f"K{execution}, arm {arm!r}, question {question!r}"),
+        )
+        for arm, execution, question, unit, text in cells.iter_rows()
+    )
+
+
 def tag_rates(outcomes: Outcomes, arms: Sequence[str] | None = None) -> TagRates:
     """Return the failure tags of the judged trajectories, over all executions.
 
@@ -77,17 +126,12 @@ def tag_rates(outcomes: Outcomes, arms: Sequence[str] | None = None) -> TagRates
         If a cell's tags are no list of names.
     """
     shown = arms_in(outcomes) if arms is None else tuple(arms)
-    frame = outcomes.frame.filter(
-        pl.col("failure_tags").is_not_null() & pl.col("arm").is_in(list(shown))
-    )
     judged: Counter[str] = Counter()
     counts: dict[str, Counter[str]] = {}
-    for arm, execution, question, text in frame.select(
-        "arm", "execution", "question_id", "failure_tags"
-    ).iter_rows():
-        judged[arm] += 1
-        for tag in _names(text, f"K{execution}, arm {arm!r}, question {question!r}"):
-            counts.setdefault(tag, Counter())[arm] += 1
+    for cell in tagged_cells(outcomes, shown):
+        judged[cell.arm] += 1
+        for tag in cell.tags:
+            counts.setdefault(tag, Counter())[cell.arm] += 1
     rates = {
         tag: [100 * by_arm[arm] / judged[arm] for arm in shown if judged[arm]]
         for tag, by_arm in counts.items()
@@ -97,6 +141,29 @@ def tag_rates(outcomes: Outcomes, arms: Sequence[str] | None = None) -> TagRates
         judged={arm: judged[arm] for arm in shown},
         counts={tag: dict(by_arm) for tag, by_arm in counts.items()},
     )
+
+
+def tag_intervals(
+    outcomes: Outcomes, drawing: Drawing, arms: Sequence[str] | None = None
+) -> Mapping[tuple[str, str], Interval | None]:
+    """Return the interval of each tag's rate per 100 judged trajectories, by tag and arm.
+
+    All trajectories of a question (or video) are drawn together.
+    """
+    by_arm: dict[str, list[TaggedCell]] = {}
+    for cell in tagged_cells(outcomes, arms, drawing.by):
+        by_arm.setdefault(cell.arm, []).append(cell)
+    given = dict.fromkeys(tag for cells in by_arm.values() for cell in cells for tag in cell.tags)
+    return {
+        (tag, arm): mean_interval(
+            np.array([100.0 * (tag in cell.tags) for cell in cells]),
+            [cell.unit for cell in cells],
+            drawing,
+            most=100.0,
+        )
+        for tag in given
+        for arm, cells in by_arm.items()
+    }
 
 
 def _names(text: str, place: str) -> tuple[str, ...]:

@@ -178,13 +178,13 @@ def planning_text(
     found = design_of(questions, executions, residual=residual, question=question, tau=tau, level=level)  # fmt: skip
     lines = [
         f"What {questions} questions and {executions} executions can see (accuracy, 80 % power):",
-        f"  an effect of {100 * found.smallest_effect:.1f} points inside one execution",
+        f"  {_seen(found.smallest_effect, 'an effect of', 'effect')} inside one execution",
     ]
     if found.smallest_tau is None:
         lines.append("  no shift: one execution has nothing to be compared with")
     else:
         lines.append(
-            f"  a spread between executions (tau) of {100 * found.smallest_tau:.1f} points"
+            f"  {_seen(found.smallest_tau, 'a spread between executions (tau) of', 'spread between executions (tau)')}"
         )
     if found.smallest_average_effect is not None and tau is not None:
         lines.append(
@@ -196,15 +196,20 @@ def planning_text(
             f"  at that tau the interval of one execution covers the average over executions in "
             f"{found.coverage:.0%} of cases, not {level:.0%}"
         )
-    shown = [
-        f"{k}: {100 * smallest_tau(questions, k, alpha=1 - level) * found.question_se:.1f}"
-        for k in K_SHOWN
-    ]
+    taus = {k: smallest_tau(questions, k, alpha=1 - level) * found.question_se for k in K_SHOWN}
+    shown = [f"{k}: {100 * tau:.1f}" if tau <= 1 else f"{k}: none" for k, tau in taus.items()]
     lines.append(f"  smallest tau by number of executions, points: {', '.join(shown)}")
     lines.append(
         "  (residual and question spread as in the reconstruction of the REPAIR paper, unless given)"
     )
     return "\n".join(lines)
+
+
+def _seen(smallest: float, what: str, name: str) -> str:
+    """Return what is seen; no effect or spread of an accuracy can be larger than 100 points."""
+    if smallest <= 1:
+        return f"{what} {100 * smallest:.1f} points"
+    return f"no {name} (it would have to be above 100 points)"
 
 
 @dataclass(frozen=True, kw_only=True)

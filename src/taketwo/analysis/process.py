@@ -6,21 +6,20 @@ trajectory that nobody judged. None of them is ever 0.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 import polars as pl
 
 from taketwo.analysis.effects import Interval
-from taketwo.analysis.headline import decide
-from taketwo.analysis.intervals import resample
-from taketwo.analysis.pair_values import Clusters, Column
 from taketwo.analysis.subgroups import Factor, factors_of
+from taketwo.analysis.unit_intervals import Drawing, mean_interval, unit_names
 from taketwo.errors import InvalidResults, UnknownName
-from taketwo.executions.rule import MOST, ClusterBy, Metric
+from taketwo.executions.rule import MOST, Metric
 from taketwo.outcomes.missing import with_causes
 from taketwo.outcomes.table import Outcomes
 from taketwo.scores.process_scores import AXES
@@ -34,6 +33,7 @@ __all__ = [
     "ProcessBreakdown",
     "arms_in",
     "is_judged",
+    "measured",
     "process_breakdowns",
     "process_profiles",
     "reference_measures",
@@ -119,11 +119,7 @@ def process_profiles(
     outcomes: Outcomes,
     arms: Sequence[str] | None = None,
     executions: Sequence[int] | None = None,
-    *,
-    by: ClusterBy = "video",
-    level: float = 0.95,
-    seed: int = 0,
-    draws: int = 2_000,
+    drawing: Drawing | None = None,
 ) -> tuple[ArmProfile, ...]:
     """Return the profile of every arm in every execution, and over them where there are several.
 
@@ -131,17 +127,16 @@ def process_profiles(
     ----------
     arms, executions
         Which ones, in this order; all by default.
-    by
-        The unit that is resampled. Over several executions the cells of a question belong to one
+    drawing
+        How the intervals are made. Over several executions the cells of a question belong to one
         unit in either case.
-    draws
-        Of the percentile bootstrap, which decides from 50 units on; below it is CR2.
 
     Raises
     ------
     InvalidResults
         If a cell is recorded as right although it ended without an answer.
     """
+    drawing = drawing or Drawing()
     frame = with_causes(outcomes.frame)
     ks = sorted(frame["execution"].unique().to_list()) if executions is None else list(executions)
     found: list[ArmProfile] = []
@@ -151,8 +146,7 @@ def process_profiles(
         if len(ks) > 1:
             parts.append((None, cells))
         for execution, part in parts:
-            measures = _measured(part, MEASURES, by=by, level=level, seed=seed, draws=draws)
-            found.append(_profile(arm, execution, part, measures))
+            found.append(_profile(arm, execution, part, measured(part, MEASURES, drawing)))
     return tuple(found)
 
 
@@ -170,60 +164,25 @@ def _profile(
     )
 
 
-def _measured(
-    cells: pl.DataFrame,
-    metrics: Sequence[Metric],
-    *,
-    by: ClusterBy,
-    level: float,
-    seed: int,
-    draws: int,
+def measured(
+    cells: pl.DataFrame, metrics: Sequence[Metric], drawing: Drawing
 ) -> Mapping[Metric, Measured]:
-    plain = _means(cells, metrics)
-    # A question without a video id is a unit of its own.
-    unit = pl.coalesce("video_id", "question_id") if by == "video" else pl.col("question_id")
-    names = cells.select(unit.alias("unit"))["unit"].to_numpy()
-    codes = np.unique(names, return_inverse=True)[1].astype(np.int64)
-    columns: dict[Metric, Column] = {}
-    for metric in metrics:
+    """Return the means of metrics over cells, with what each is a mean of and its interval."""
+    units = cells.select(unit_names(drawing.by))["unit"]
+    found: dict[Metric, Measured] = {}
+    for metric, mean in _means(cells, metrics).items():
         values = cells[metric].to_numpy().astype(np.float64)
-        used = np.flatnonzero(np.isfinite(values))
-        if len(used):
-            columns[metric] = Column(values=values[used], questions=used, cluster=codes[used])
-    drawn = resample(list(columns.values()), level=level, bootstrap="mc", draws=draws, seed=seed)
-    intervals = {
-        metric: _inside(metric, decide(column, found, _units(column), level=level).interval)
-        for (metric, column), found in zip(columns.items(), drawn, strict=True)
-    }
-    return {
-        metric: Measured(
-            value=mean.value, n=mean.n, planned=mean.planned, interval=intervals.get(metric)
+        is_known = np.isfinite(values)
+        found[metric] = replace(
+            mean,
+            interval=mean_interval(
+                values[is_known],
+                units.filter(pl.Series(is_known)).to_list(),
+                drawing,
+                most=MOST.get(metric, math.inf),
+            ),
         )
-        for metric, mean in plain.items()
-    }
-
-
-def _units(column: Column) -> Clusters:
-    sizes = np.unique(cast("np.ndarray", column.cluster), return_counts=True)[1]
-    return Clusters(
-        n=len(sizes),
-        largest_share=float(sizes.max() / sizes.sum()),
-        hold_several=int(sizes.max()) > 1,
-    )
-
-
-def _inside(metric: Metric, found: Interval) -> Interval | None:
-    """Return the interval inside the metric's range; None for a point, which would claim certainty."""
-    if found.low is None or found.high is None or found.low >= found.high:
-        return None
-    return Interval(
-        method=found.method,
-        level=found.level,
-        low=max(0.0, found.low),
-        high=min(MOST[metric], found.high),
-        se=found.se,
-        df=found.df,
-    )
+    return found
 
 
 def _means(cells: pl.DataFrame, metrics: Sequence[Metric]) -> dict[Metric, Measured]:
@@ -241,8 +200,11 @@ def process_breakdowns(
     outcomes: Outcomes,
     factors: Sequence[str] = ("difficulty", "capability", "skill"),
     arms: Sequence[str] | None = None,
+    drawing: Drawing | None = None,
 ) -> tuple[ProcessBreakdown, ...]:
     """Return accuracy, trajectory score and MC-Rate by factors of the questions, over all executions.
+
+    Intervals are of one level and arm, from the questions of that level alone.
 
     A factor that no question has, or that has one level only, is left out. One that some questions
     lack is there without levels, with the reason.
@@ -260,14 +222,15 @@ def process_breakdowns(
             found.append(ProcessBreakdown(factor=name, overlap=False, levels=(), reason=str(error)))
             continue
         if len(factor.names) > 1:
-            found.append(_breakdown(frame, name, factor, ids, shown))
+            found.append(_breakdown(frame, name, factor, shown, drawing or Drawing()))
     return tuple(found)
 
 
 def _breakdown(
-    frame: pl.DataFrame, name: str, factor: Factor, ids: Sequence[str], arms: Sequence[str]
+    frame: pl.DataFrame, name: str, factor: Factor, arms: Sequence[str], drawing: Drawing
 ) -> ProcessBreakdown:
     levels: list[LevelProfile] = []
+    ids: list[str] = frame["question_id"].unique().sort().to_list()
     for level in sorted(factor.names, key=_rank):
         inside = [one for one, has in zip(ids, factor.has(level).tolist(), strict=True) if has]
         cells = frame.filter(pl.col("question_id").is_in(inside))
@@ -276,7 +239,8 @@ def _breakdown(
                 level=level,
                 questions=len(inside),
                 arms={
-                    arm: _means(cells.filter(pl.col("arm") == arm), _BROKEN_DOWN) for arm in arms
+                    arm: measured(cells.filter(pl.col("arm") == arm), _BROKEN_DOWN, drawing)
+                    for arm in arms
                 },
             )
         )

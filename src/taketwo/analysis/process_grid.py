@@ -7,31 +7,29 @@ a row with a hole is in no average, so that all columns are averaged over the sa
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, cast
 
+import numpy as np
 import polars as pl
 
-from taketwo.analysis.dominant_tags import dominant_of, in_order_of_frequency, tag_rates
-from taketwo.analysis.milestone_rates import milestone_counts, milestone_kinds
-from taketwo.analysis.process import arms_in
+from taketwo.analysis.effects import Interval
+from taketwo.analysis.process import arms_in, measured
+from taketwo.analysis.unit_intervals import Drawing, Parts, mean_interval, mean_of_ratios, units_of
 from taketwo.errors import InvalidResults, UnknownName
-from taketwo.executions.rule import Metric
+from taketwo.executions.rule import MOST, Metric
 from taketwo.outcomes.missing import with_causes
 from taketwo.outcomes.table import Outcomes
 
 __all__ = [
     "ArmGrid",
-    "AveragedRates",
     "GridCell",
     "MeasureGrid",
-    "TagGrid",
     "arm_grid",
     "measure_grid",
-    "milestone_grid",
-    "tag_grid",
 ]
 
 Hole = Literal["not run", "not measured"]
@@ -63,13 +61,16 @@ class GridCell:
     """A mean over the `n` of `planned` cells of an arm that have the metric, or why there is none.
 
     `change` is against the reference column of the row, on the `paired` questions that both have.
+    Intervals draw whole questions (or videos), with all their executions, of this cell alone.
     """
 
     value: float | None
     n: int
     planned: int
     hole: Hole | None = None
+    interval: Interval | None = None
     change: float | None = None
+    change_interval: Interval | None = None
     paired: int = 0
 
 
@@ -77,7 +78,9 @@ class GridCell:
 class MeasureGrid:
     """A metric over a grid, and the unweighted means of the columns over the `averaged` rows.
 
-    Those are the rows with a value in every column; `left_out` are the others.
+    Those are the rows with a value in every column; `left_out` are the others. The intervals of the
+    means draw each question for all rows at once: they say how far the means would move with other
+    questions, not with other rows.
     """
 
     metric: Metric
@@ -87,29 +90,8 @@ class MeasureGrid:
     left_out: tuple[str, ...]
     averages: Mapping[str, float | None]
     changes: Mapping[str, float | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AveragedRates:
-    """Rates of several things by column, each the unweighted mean over the rows named in `averaged`.
-
-    `rows` says over how many rows the rates of each thing are; None without such a row.
-    """
-
-    grid: ArmGrid
-    names: tuple[str, ...]
-    rates: Mapping[tuple[str, str], float | None]
-    rows: Mapping[str, int]
-    left_out: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TagGrid:
-    """Failure tags per 100 judged trajectories by column, and the dominant tags of each column."""
-
-    tags: AveragedRates
-    dominant: Mapping[str, tuple[str, ...]]
-    by_arm: Mapping[tuple[str, str], tuple[str, ...]]
+    average_intervals: Mapping[str, Interval | None]
+    change_intervals: Mapping[str, Interval | None]
 
 
 def arm_grid(
@@ -216,7 +198,9 @@ def _reference(
     return next((column for column in columns if plain[column] in _SINGLE_TURN), None)
 
 
-def measure_grid(outcomes: Outcomes, grid: ArmGrid, metric: Metric) -> MeasureGrid:
+def measure_grid(
+    outcomes: Outcomes, grid: ArmGrid, metric: Metric, drawing: Drawing | None = None
+) -> MeasureGrid:
     """Return a metric over the grid (AgentVidBench, arXiv 2609.21386, Tables 1 and 17).
 
     The mean of a cell is over all its questions and executions that have the metric. A change is
@@ -225,125 +209,113 @@ def measure_grid(outcomes: Outcomes, grid: ArmGrid, metric: Metric) -> MeasureGr
     the difference of the two means.
     """
     frame = with_causes(outcomes.frame)
-    by_arm = {arm: frame.filter(pl.col("arm") == arm) for arm in grid.arms.values()}
-    cells = {
-        (row, column): _cell(by_arm, grid, metric, row, column)
-        for row, column in product(grid.rows, grid.columns)
-    }
+    how = drawing or Drawing()
+    found = _Filled(grid=grid, metric=metric, drawing=how, frame=frame)
+    places = list(product(grid.rows, grid.columns))
+    cells = {place: found.cell(place) for place in places}
     whole = [row for row in grid.rows if all(cells[row, c].value is not None for c in grid.columns)]
+    most = MOST.get(metric, math.inf)
+    units = units_of(frame, how.by)
+    averages = {c: _mean([cells[row, c].value for row in whole]) for c in grid.columns}
+    changes = {c: _mean([cells[row, c].change for row in whole]) for c in grid.columns}
     return MeasureGrid(
         metric=metric,
         grid=grid,
         cells=cells,
         averaged=tuple(whole),
         left_out=tuple(row for row in grid.rows if row not in whole),
-        averages={c: _mean([cells[row, c].value for row in whole]) for c in grid.columns},
-        changes={c: _mean([cells[row, c].change for row in whole]) for c in grid.columns},
+        averages=averages,
+        changes=changes,
+        average_intervals={
+            c: None
+            if averages[c] is None
+            else mean_of_ratios([found.sums((row, c)) for row in whole], units, how, most=most)
+            for c in grid.columns
+        },
+        change_intervals={
+            c: None
+            if changes[c] is None
+            else mean_of_ratios(
+                [found.differences((row, c)) for row in whole],
+                units,
+                how,
+                lowest=-most,
+                most=most,
+            )
+            for c in grid.columns
+        },
     )
 
 
-def _cell(
-    by_arm: Mapping[str, pl.DataFrame], grid: ArmGrid, metric: Metric, row: str, column: str
-) -> GridCell:
-    arm = grid.arms.get((row, column))
-    if arm is None:
-        return GridCell(value=None, n=0, planned=0, hole="not run")
-    cells = by_arm[arm]
-    n = cells.height - cells[metric].null_count()
-    if not n:
-        is_idle = bool((cells["run_status"].fill_null("not_run") == "not_run").all())
-        hole = "not run" if is_idle else "not measured"
-        return GridCell(value=None, n=0, planned=cells.height, hole=hole)
-    change, paired = None, 0
-    other = None if grid.reference is None else grid.arms.get((row, grid.reference))
-    if other is not None and column != grid.reference:
-        change, paired = _change(cells, by_arm[other], metric)
-    return GridCell(
-        value=cast("float", cells[metric].mean()),
-        n=n,
-        planned=cells.height,
-        change=change,
-        paired=paired,
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Filled:
+    """A metric at the places of a grid."""
 
+    grid: ArmGrid
+    metric: Metric
+    drawing: Drawing
+    frame: pl.DataFrame
 
-def _change(
-    cells: pl.DataFrame, reference: pl.DataFrame, metric: Metric
-) -> tuple[float | None, int]:
-    sides = [
-        side.group_by("question_id").agg(pl.col(metric).mean()).drop_nulls()
-        for side in (cells, reference)
-    ]
-    both = sides[0].join(sides[1], on="question_id", suffix="_reference")
-    difference = (both[metric] - both[f"{metric}_reference"]).mean()
-    return cast("float | None", difference), both.height
+    def cell(self, place: tuple[str, str]) -> GridCell:
+        if place not in self.grid.arms:
+            return GridCell(value=None, n=0, planned=0, hole="not run")
+        cells = self._cells(place)
+        found = measured(cells, (self.metric,), self.drawing)[self.metric]
+        if found.value is None:
+            is_idle = bool((cells["run_status"].fill_null("not_run") == "not_run").all())
+            hole = "not run" if is_idle else "not measured"
+            return GridCell(value=None, n=0, planned=cells.height, hole=hole)
+        differences = self.differences(place)
+        values = np.array([value for value, _ in differences.values()])
+        units = units_of(self.frame, self.drawing.by)
+        most = MOST.get(self.metric, math.inf)
+        return GridCell(
+            value=found.value,
+            n=found.n,
+            planned=found.planned,
+            interval=found.interval,
+            change=float(values.mean()) if differences else None,
+            change_interval=mean_interval(
+                values, [units[name] for name in differences], self.drawing, lowest=-most, most=most
+            ),
+            paired=len(differences),
+        )
+
+    def sums(self, place: tuple[str, str]) -> Parts:
+        """Return the sum and the number of the cells of each question that have the metric."""
+        return {name: (total, n) for name, (total, n) in self._by_question(place).items() if n}
+
+    def differences(self, place: tuple[str, str]) -> Parts:
+        """Return the change of each question that both have; none in the column of reference itself."""
+        row, column = place
+        reference = self.grid.reference
+        if reference is None or column == reference:
+            return {}
+        here, there = self.sums(place), self.sums((row, reference))
+        return {
+            name: (here[name][0] / here[name][1] - there[name][0] / there[name][1], 1.0)
+            for name in sorted(here.keys() & there.keys())
+        }
+
+    def _cells(self, place: tuple[str, str]) -> pl.DataFrame:
+        return self.frame.filter(pl.col("arm") == self.grid.arms[place])
+
+    def _by_question(self, place: tuple[str, str]) -> dict[str, tuple[float, float]]:
+        if place not in self.grid.arms:
+            return {}
+        values = pl.col(self.metric)
+        grouped = (
+            self
+            ._cells(place)
+            .group_by("question_id")
+            .agg(
+                values.sum().cast(pl.Float64).alias("sum"),
+                values.count().cast(pl.Float64).alias("n"),
+            )
+        )
+        return {name: (total, n) for name, total, n in grouped.sort("question_id").iter_rows()}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
-
-
-def tag_grid(outcomes: Outcomes, grid: ArmGrid) -> TagGrid:
-    """Return failure tags per 100 judged trajectories, averaged over the rows (its Table 18)."""
-    rates = tag_rates(outcomes, tuple(grid.arms.values()))
-    found: dict[str, dict[tuple[str, str], float | None]] = {
-        tag: {place: rates.per_100(tag, arm) for place, arm in grid.arms.items()}
-        for tag in rates.tags
-    }
-    averaged = _averaged(grid, found)
-    by_column = {
-        tag: [averaged.rates[tag, column] for column in grid.columns] for tag in rates.tags
-    }
-    ordered = AveragedRates(
-        grid=grid,
-        names=in_order_of_frequency(by_column),
-        rates=averaged.rates,
-        rows=averaged.rows,
-        left_out=averaged.left_out,
-    )
-    return TagGrid(
-        tags=ordered,
-        dominant={
-            column: dominant_of({tag: averaged.rates[tag, column] for tag in ordered.names})
-            for column in grid.columns
-        },
-        by_arm={place: rates.dominant(arm) for place, arm in grid.arms.items()},
-    )
-
-
-def milestone_grid(outcomes: Outcomes, grid: ArmGrid) -> AveragedRates:
-    """Return the milestones reached by type, pooled in an arm, averaged over the rows (its Table 19)."""
-    counts = milestone_counts(outcomes, tuple(grid.arms.values()))
-    kinds = milestone_kinds(counts.values())
-    return _averaged(
-        grid,
-        {
-            kind: {
-                place: counts[arm][kind].rate if kind in counts[arm] else None
-                for place, arm in grid.arms.items()
-            }
-            for kind in kinds
-        },
-    )
-
-
-def _averaged(
-    grid: ArmGrid, found: Mapping[str, Mapping[tuple[str, str], float | None]]
-) -> AveragedRates:
-    rates: dict[tuple[str, str], float | None] = {}
-    rows: dict[str, int] = {}
-    whole: dict[str, list[str]] = {}
-    for name, by_place in found.items():
-        whole[name] = [
-            row
-            for row in grid.rows
-            if all(by_place.get((row, column)) is not None for column in grid.columns)
-        ]
-        rows[name] = len(whole[name])
-        for column in grid.columns:
-            rates[name, column] = _mean([by_place[row, column] for row in whole[name]])
-    never = [row for row in grid.rows if all(row not in kept for kept in whole.values())]
-    return AveragedRates(
-        grid=grid, names=tuple(found), rates=rates, rows=rows, left_out=tuple(never)
-    )

@@ -20,6 +20,7 @@ from taketwo.report.blocks import Block, Cases, Document, Mark, Prose, Section
 from taketwo.report.cells import cases_of, choose_cases
 from taketwo.report.headlines import headline_of, verdicts_in
 from taketwo.report.judge_tables import AnswerJudges
+from taketwo.report.judge_use_tables import JudgeCost
 from taketwo.report.judges_section import judges_section
 from taketwo.report.process_section import process_section
 from taketwo.report.sections import (
@@ -49,7 +50,8 @@ class Sources:
     `manifests` are those of the executions, in their order. `context` are numbers to read a metric
     by (chance, an upper bound). `marks` are reservations beyond those that the comparison and the
     manifests state by themselves. `references` are the judged curated trajectories
-    (`outcomes.references`), `audits` those of the judges of trajectories.
+    (`outcomes.references`), `audits` those of the judges of trajectories,
+    `judge_costs` what their labels took.
     """
 
     comparison: Comparison
@@ -61,6 +63,7 @@ class Sources:
     references: pl.DataFrame | None = None
     answer_judges: AnswerJudges | None = None
     audits: Sequence[JudgeAudit] = ()
+    judge_costs: Sequence[JudgeCost] = ()
     marks: tuple[Mark, ...] = field(default=())
 
 
@@ -80,7 +83,7 @@ def build_document(sources: Sources) -> Document:
         decomposition_section(comparison),
         variation_section(comparison),
         process_section(sources.outcomes, sources.plan, sources.references),
-        judges_section(sources.audits, sources.answer_judges),
+        judges_section(sources.audits, sources.answer_judges, sources.judge_costs),
         denominators_section(comparison, sources.outcomes),
         resources_section(sources.plan, sources.outcomes),
         _cases(sources),

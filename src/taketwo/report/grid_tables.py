@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from taketwo.analysis.process_grid import AveragedRates, GridCell, MeasureGrid, TagGrid
+from collections.abc import Sequence
+
+from taketwo.analysis.effects import Interval
+from taketwo.analysis.grid_rates import AveragedRates, TagGrid
+from taketwo.analysis.process_grid import GridCell, MeasureGrid
 from taketwo.executions.rule import Metric
-from taketwo.report.numbers import UNDEFINED, change, level, of_planned, percent, scale_of
-from taketwo.report.process_tables import rate
+from taketwo.report.numbers import (
+    UNDEFINED,
+    change,
+    interval,
+    level,
+    of_planned,
+    percent,
+    scale_of,
+)
+from taketwo.report.process_intervals import ends, interval_note, interval_record, rate, rate_ends
+from taketwo.report.process_tables import tied
 from taketwo.report.tables import Cell, Column, Record, Table, rows_of
 
 __all__ = ["dominant_table", "grid_table", "milestone_grid_table", "tag_grid_table"]
@@ -25,7 +38,10 @@ def grid_table(found: MeasureGrid) -> Table:
                 text=UNDEFINED
                 if found.averages[column] is None
                 else level(metric, found.averages[column]),
-                detail=_change(metric, found.changes[column]),
+                detail="\n".join([
+                    *ends(metric, found.average_intervals[column]),
+                    *_change(metric, found.changes[column], found.change_intervals[column]),
+                ]),
                 tone="quiet" if found.averages[column] is None else "",
             )
             for column in grid.columns
@@ -48,15 +64,19 @@ def _axes(names: tuple[str, ...]) -> str:
     return ", ".join(names)
 
 
-def _change(metric: Metric, value: float | None) -> str:
-    return "" if value is None else change(metric, value)
+def _change(metric: Metric, value: float | None, found: Interval | None) -> list[str]:
+    if value is None:
+        return []
+    around = "" if found is None else f" {interval(metric, found.low, found.high)}"
+    return [f"{change(metric, value)}{around}"]
 
 
 def _cell(metric: Metric, found: GridCell) -> Cell:
     if found.value is None:
         return Cell(text=found.hole or UNDEFINED, tone="quiet")
     details = [
-        *([_change(metric, found.change)] if found.change is not None else []),
+        *ends(metric, found.interval),
+        *_change(metric, found.change, found.change_interval),
         *([f"n = {of_planned(found.n, found.planned)}"] if found.n < found.planned else []),
     ]
     return Cell(text=level(metric, found.value), detail="\n".join(details))
@@ -74,7 +94,20 @@ def _note(found: MeasureGrid) -> str:
         parts.append(f"Left out of it: {', '.join(found.left_out)}.")
     if found.grid.left_out:
         parts.append(f"Arms without factors, not in the table: {', '.join(found.grid.left_out)}.")
-    return " ".join(parts)
+    return " ".join(parts) + _drawn_note([
+        *(cell.interval for cell in found.cells.values()),
+        *found.average_intervals.values(),
+    ])
+
+
+def _drawn_note(intervals: Sequence[Interval | None]) -> str:
+    note = interval_note(intervals)
+    if not note:
+        return ""
+    return (
+        f"{note} Those of the means over rows draw a question for all rows at once: they are about "
+        "other questions, not other rows."
+    )
 
 
 def _records(found: MeasureGrid) -> list[Record]:
@@ -88,7 +121,9 @@ def _records(found: MeasureGrid) -> list[Record]:
             "value": cell.value,
             "n": cell.n,
             "planned": cell.planned,
+            **interval_record(cell.interval),
             "change": cell.change,
+            **interval_record(cell.change_interval, "change"),
             "paired_questions": cell.paired,
             "hole": cell.hole,
         })
@@ -100,7 +135,9 @@ def _records(found: MeasureGrid) -> list[Record]:
             "value": found.averages[column],
             "n": len(found.averaged),
             "planned": len(found.grid.rows),
+            **interval_record(found.average_intervals[column]),
             "change": found.changes[column],
+            **interval_record(found.change_intervals[column], "change"),
         }
         for column in found.grid.columns
     ]
@@ -118,7 +155,10 @@ def tag_grid_table(found: TagGrid) -> Table | None:
             *(
                 Cell(
                     text=rate(rates.rates[tag, column]),
-                    detail="dominant" if found.dominant[column] == (tag,) else "",
+                    detail="\n".join([
+                        *rate_ends(rates.intervals[tag, column]),
+                        *(["dominant"] if found.dominant[column] == (tag,) else []),
+                    ]),
                 )
                 for column in rates.grid.columns
             ),
@@ -127,10 +167,7 @@ def tag_grid_table(found: TagGrid) -> Table | None:
     ]
     rows.append([
         "dominant tag",
-        *(
-            ", ".join(tag.replace("_", " ") for tag in found.dominant[column]) or UNDEFINED
-            for column in rates.grid.columns
-        ),
+        *(tied(found.dominant[column]) for column in rates.grid.columns),
     ])
     return Table(
         name="grid-failure-tags",
@@ -143,6 +180,7 @@ def tag_grid_table(found: TagGrid) -> Table | None:
                 "tag": tag,
                 "column": column,
                 "per_100": rates.rates[tag, column],
+                **interval_record(rates.intervals[tag, column]),
                 "rows": rates.rows[tag],
                 "dominant": tag in found.dominant[column],
             }
@@ -189,7 +227,13 @@ def milestone_grid_table(rates: AveragedRates) -> Table | None:
         rows=rows_of([
             [
                 kind.replace("_", " "),
-                *(percent(rates.rates[kind, column]) for column in rates.grid.columns),
+                *(
+                    Cell(
+                        text=percent(rates.rates[kind, column]),
+                        detail="\n".join(ends("mc_rate", rates.intervals[kind, column])),
+                    )
+                    for column in rates.grid.columns
+                ),
             ]
             for kind in rates.names
         ]),
@@ -199,6 +243,7 @@ def milestone_grid_table(rates: AveragedRates) -> Table | None:
                 "kind": kind,
                 "column": column,
                 "rate": rates.rates[kind, column],
+                **interval_record(rates.intervals[kind, column]),
                 "rows": rates.rows[kind],
             }
             for kind in rates.names
@@ -221,4 +266,5 @@ def _averaged_note(rates: AveragedRates) -> str:
     return (
         f"Unweighted means over the {each} of {len(rates.grid.rows)} rows of "
         f"{_axes(rates.grid.rows_factors)} that have a judged arm in every column.{left}"
+        f"{_drawn_note(list(rates.intervals.values()))}"
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taketwo.report.numbers import UNDEFINED, count, decimal_text, is_number
+from taketwo.report.numbers import UNDEFINED, count, decimal_text, dollars, is_number
 from taketwo.report.tables import Cell, Column, Record, Table, rows_of
 from taketwo.report.untrusted import harmless
-from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
+from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding, JudgeUse
 from taketwo.scores.judge_audit.judge_agreement import PUBLISHED_RANGES
 
-__all__ = ["audit_cases_table", "audit_findings_table"]
+__all__ = ["audit_cases_table", "audit_findings_table", "audit_uses_table"]
 
 _MOST_CASES = 40
 _CASE_TEXT = 400
@@ -91,6 +91,54 @@ def audit_cases_table(name: str, caption: str, cases: Sequence[AuditCase]) -> Ta
             for case in cases[:_MOST_CASES]
         ]),
         note=f"{more:,} more stand in the file of the audit." if more > 0 else "",
+    )
+
+
+def audit_uses_table(name: str, uses: Sequence[JudgeUse]) -> Table | None:
+    """Return what the numbers of an audit rest on and took; None where no judge is known."""
+    if not uses:
+        return None
+    rows: list[list[str | Cell]] = [
+        [
+            item.judge,
+            Cell(
+                text=", ".join(item.served) or "not reported",
+                tone="warn" if len(item.served) > 1 else "" if item.served else "quiet",
+            ),
+            count(item.judgements),
+            UNDEFINED if item.input_tokens is None else count(item.input_tokens),
+            UNDEFINED if item.output_tokens is None else count(item.output_tokens),
+            UNDEFINED if item.cost_usd is None else dollars(item.cost_usd),
+        ]
+        for item in uses
+    ]
+    records: list[Record] = [
+        {
+            "judge": item.judge,
+            "served": ", ".join(item.served),
+            "judgements": item.judgements,
+            "input_tokens": item.input_tokens,
+            "output_tokens": item.output_tokens,
+            "cost_usd": item.cost_usd,
+        }
+        for item in uses
+    ]
+    numbers = ("Judgements", "Input tokens", "Output tokens", "Cost")
+    return Table(
+        name=name,
+        caption="What the audit rests on",
+        columns=(
+            Column(heading="Judge asked for"),
+            Column(heading="Served"),
+            *(Column(heading=heading, is_number=True) for heading in numbers),
+        ),
+        rows=rows_of(rows),
+        note=(
+            "Distinct judgements behind the numbers below, whenever they were made; replies that gave none "
+            "are in no count of tokens. A dash: the provider does not say, or there is no price. Two served "
+            "models under one name are two judges that were mixed."
+        ),
+        records=tuple(records),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from taketwo.analysis.judges import JudgeRow, JudgeTable
 from taketwo.analysis.verdict import VERDICT_TEXTS
+from taketwo.report.judge_use_tables import PartJudge
 from taketwo.report.numbers import (
     UNDEFINED,
     change,
@@ -38,12 +39,16 @@ _DECIMALS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedPair:
-    """A pair of arms compared under each judge's labels; `reason` says why there is no table."""
+    """A pair of arms compared under each judge's labels; `reason` says why there is no table.
+
+    `left_out` are judges that the table cannot have, each with the reason.
+    """
 
     method: str
     baseline: str
     table: JudgeTable | None
     reason: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +91,8 @@ class AnswerJudges:
     """What is known of the judges of answers; what was not looked at is left empty.
 
     `extractor_uses` counts replies whose option the `extractor` was asked for. `served` are the
-    models that the providers say they served, by the judge's name.
+    models that the providers say they served, by the judge's name. `parts` are judges that stand in
+    no table of `pairs`, beside the one that counts.
     """
 
     pairs: tuple[JudgedPair, ...] = ()
@@ -96,6 +102,7 @@ class AnswerJudges:
     extractor: str | None = None
     extractor_uses: int = 0
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    parts: tuple[PartJudge, ...] = ()
 
 
 def robustness_table(pair: JudgedPair) -> Table | None:
@@ -103,6 +110,7 @@ def robustness_table(pair: JudgedPair) -> Table | None:
     table = pair.table
     if table is None:
         return None
+    left_out = "".join(f" {judge} is not in it: {why}." for judge, why in pair.left_out.items())
     runs = len(table.rows[0].effects) if table.rows else 0
     has_shift = runs > 1
     rows: list[list[str | Cell]] = []
@@ -141,7 +149,7 @@ def robustness_table(pair: JudgedPair) -> Table | None:
         note=(
             f"On the {table.n:,} questions that all judges labelled in every cell. {table.same_verdict} of "
             f"{len(table.rows)} judges give the primary judge's verdict; under {table.reversing} the "
-            f"effect has both signs.{kappa} The publication on re-execution (REPAIR) shows this as its "
+            f"effect has both signs.{kappa}{left_out} The publication on re-execution (REPAIR) shows this as its "
             "Table A2."
         ),
         records=tuple(_judge_record(row) for row in table.rows),

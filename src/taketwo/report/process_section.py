@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from taketwo.analysis.dominant_tags import tag_rates
-from taketwo.analysis.milestone_rates import milestone_counts, reference_milestones
+from taketwo.analysis.dominant_tags import tag_intervals, tag_rates
+from taketwo.analysis.grid_rates import milestone_grid, tag_grid
+from taketwo.analysis.milestone_rates import (
+    milestone_counts,
+    milestone_intervals,
+    reference_milestones,
+)
 from taketwo.analysis.process import (
     ArmProfile,
     Measured,
@@ -17,7 +22,8 @@ from taketwo.analysis.process import (
     process_profiles,
     reference_measures,
 )
-from taketwo.analysis.process_grid import arm_grid, measure_grid, milestone_grid, tag_grid
+from taketwo.analysis.process_grid import arm_grid, measure_grid
+from taketwo.analysis.unit_intervals import Drawing
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import Plan
 from taketwo.executions.rule import Metric, Rule
@@ -70,24 +76,27 @@ def _blocks(outcomes: Outcomes, plan: Plan | None, references: pl.DataFrame | No
     reference = reference_measures(references) if given and references is not None else None
     labels = reference_milestones(references) if given and references is not None else None
     rule = Rule() if plan is None else plan.rule
-    profiles = process_profiles(
-        outcomes, by=rule.cluster, level=rule.level, seed=0 if plan is None else plan.seed
-    )
+    drawing = Drawing(by=rule.cluster, level=rule.level, seed=0 if plan is None else plan.seed)
+    profiles = process_profiles(outcomes, drawing=drawing)
     blocks: list[Block] = [Prose(text=_how(plan, profiles))]
     blocks += _profiles(profiles, reference)
-    rates = tag_rates(outcomes)
-    tables = [tags_table(rates), milestones_table(milestone_counts(outcomes), labels)]
+    tables = [
+        tags_table(tag_rates(outcomes), tag_intervals(outcomes, drawing)),
+        milestones_table(
+            milestone_counts(outcomes), labels, milestone_intervals(outcomes, drawing)
+        ),
+    ]
     is_wide = len(arms_in(outcomes)) > _MOST_COLUMNS
     for table in tables:
         if table is not None:
             blocks.append(Folded(summary=table.caption, table=table) if is_wide else table)
-    for found in process_breakdowns(outcomes):
+    for found in process_breakdowns(outcomes, drawing=drawing):
         if found.reason is not None:
             blocks.append(Prose(text=f"Not broken down by {found.factor}: {found.reason}."))
         table = breakdown_table(found)
         if table is not None:
             blocks.append(Folded(summary=table.caption, table=table))
-    blocks += _grids(outcomes)
+    blocks += _grids(outcomes, drawing)
     return blocks
 
 
@@ -133,7 +142,7 @@ def _profiles(
     return blocks
 
 
-def _grids(outcomes: Outcomes) -> list[Block]:
+def _grids(outcomes: Outcomes, drawing: Drawing) -> list[Block]:
     try:
         grid = arm_grid(outcomes)
     except InvalidResults as error:
@@ -143,14 +152,14 @@ def _grids(outcomes: Outcomes) -> list[Block]:
     by = f"{', '.join(grid.rows_factors)} by {grid.columns_factor}"
     blocks: list[Block] = [Heading(text=by)]
     for metric in _GRID_METRICS:
-        found = measure_grid(outcomes, grid, metric)
+        found = measure_grid(outcomes, grid, metric, drawing)
         if any(cell.value is not None for cell in found.cells.values()):
             blocks.append(grid_table(found))
-    tags = tag_grid(outcomes, grid)
+    tags = tag_grid(outcomes, grid, drawing)
     tables = (
         tag_grid_table(tags),
         dominant_table(tags),
-        milestone_grid_table(milestone_grid(outcomes, grid)),
+        milestone_grid_table(milestone_grid(outcomes, grid, drawing)),
     )
     blocks += [Folded(summary=table.caption, table=table) for table in tables if table is not None]
     return blocks

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from taketwo.analysis.dominant_tags import TagRates
+from taketwo.analysis.effects import Interval
 from taketwo.analysis.milestone_rates import MilestoneCount, milestone_kinds
 from taketwo.analysis.process import AXIS_METRICS, MEASURES, ArmProfile, Measured, ProcessBreakdown
 from taketwo.executions.rule import Metric
 from taketwo.report.numbers import UNDEFINED, count, level, of_planned, percent, scale_of
+from taketwo.report.process_intervals import (
+    ends,
+    interval_note,
+    interval_record,
+    rate,
+    rate_ends,
+)
 from taketwo.report.tables import Cell, Column, Record, Table, rows_of
 from taketwo.scores.process_scores import AXES, FAILURE_TAGS
 
@@ -17,8 +25,8 @@ __all__ = [
     "breakdown_table",
     "milestones_table",
     "profile_table",
-    "rate",
     "tags_table",
+    "tied",
 ]
 
 REFERENCE = "curated trajectories"
@@ -82,15 +90,9 @@ def profile_table(
 
 def _profile_note(profiles: Sequence[ArmProfile]) -> str:
     axes = ", ".join(f"{_SHORT[axis]} {scale_of(axis).label.lower()}" for axis in AXIS_METRICS)
-    methods = sorted({
-        found.interval.method
-        for profile in profiles
-        for found in profile.measures.values()
-        if found.interval is not None
-    })
-    intervals = (
-        f" Intervals: {' or '.join(methods)}, inside what the number can be." if methods else ""
-    )
+    intervals = interval_note([
+        found.interval for profile in profiles for found in profile.measures.values()
+    ])
     return (
         f"Axes, 0 to 2 each: {axes}. The trajectory score, 0 to 1, is half the mean of the axes "
         "that apply to a question. Where a mean is over fewer cells than were judged, its "
@@ -119,13 +121,8 @@ def _judged(profile: ArmProfile) -> Cell:
 def _mean(metric: Metric, found: Measured, judged: int) -> Cell:
     if found.value is None:
         return Cell(text=UNDEFINED, tone="quiet")
-    ends = found.interval
     details = [
-        *(
-            [f"{level(metric, ends.low)} to {level(metric, ends.high)}"]
-            if ends is not None and metric not in AXIS_METRICS
-            else []
-        ),
+        *([] if metric in AXIS_METRICS else ends(metric, found.interval)),
         *([f"n = {found.n:,}"] if found.n != judged else []),
     ]
     return Cell(text=level(metric, found.value), detail="\n".join(details))
@@ -143,13 +140,18 @@ def _record(profile: ArmProfile) -> Record:
     for metric, found in profile.measures.items():
         record[metric] = found.value
         record[f"n_{metric}"] = found.n
-        record[f"{metric}_low"] = None if found.interval is None else found.interval.low
-        record[f"{metric}_high"] = None if found.interval is None else found.interval.high
+        record |= interval_record(found.interval, metric)
     return record
 
 
-def tags_table(rates: TagRates) -> Table:
-    """Return how often each failure tag was given per 100 judged trajectories, by arm."""
+def tags_table(
+    rates: TagRates, intervals: Mapping[tuple[str, str], Interval | None] | None = None
+) -> Table:
+    """Return how often each failure tag was given per 100 judged trajectories, by arm.
+
+    `intervals` are those of the rates, by tag and arm.
+    """
+    known = intervals or {}
     arms = tuple(rates.judged)
     absent = [tag for tag in FAILURE_TAGS if tag not in rates.tags]
     leading = {arm: rates.dominant(arm) for arm in arms}
@@ -159,7 +161,11 @@ def tags_table(rates: TagRates) -> Table:
             *(
                 Cell(
                     text=rate(rates.per_100(tag, arm)),
-                    detail="dominant" if leading[arm] == (tag,) else "",
+                    detail="\n".join([
+                        *rate_ends(known.get((tag, arm))),
+                        *(["dominant"] if leading[arm] == (tag,) else []),
+                    ]),
+                    tone="" if rates.judged[arm] else "quiet",
                 )
                 for arm in arms
             ),
@@ -168,10 +174,7 @@ def tags_table(rates: TagRates) -> Table:
     ]
     rows.append([
         "dominant tag",
-        *(
-            Cell(text=", ".join(tag.replace("_", " ") for tag in leading[arm]) or "none")
-            for arm in arms
-        ),
+        *(tied(leading[arm], nothing="none" if rates.judged[arm] else UNDEFINED) for arm in arms),
     ])
     rows.append(["judged trajectories", *(count(rates.judged[arm]) for arm in arms)])
     never = ", ".join(tag.replace("_", " ") for tag in absent)
@@ -183,6 +186,7 @@ def tags_table(rates: TagRates) -> Table:
         note=(
             "A trajectory may have several tags, or none. Ordered by the mean over arms; tags that "
             f"tie for the first place are all named.{f' Never given: {never}.' if never else ''}"
+            f"{interval_note(known.values())}"
         ),
         records=tuple(
             {
@@ -191,7 +195,8 @@ def tags_table(rates: TagRates) -> Table:
                 "count": rates.counts[tag].get(arm, 0),
                 "judged": rates.judged[arm],
                 "per_100": rates.per_100(tag, arm),
-                "dominant": tag in leading[arm],
+                **interval_record(known.get((tag, arm))),
+                "dominant": tag in leading[arm] if rates.judged[arm] else None,
             }
             for tag in rates.tags
             for arm in arms
@@ -199,16 +204,22 @@ def tags_table(rates: TagRates) -> Table:
     )
 
 
-def rate(value: float | None) -> str:
-    """Return occurrences per 100 with one decimal."""
-    return UNDEFINED if value is None else f"{value:.1f}"
+def tied(tags: Sequence[str], *, nothing: str = UNDEFINED) -> Cell:
+    """Return the tags that share the first place, a line each: columns of numbers do not wrap."""
+    first, *others = [tag.replace("_", " ") for tag in tags] or [nothing]
+    return Cell(text=f"{first}," if others else first, detail=",\n".join(others))
 
 
 def milestones_table(
     counts: Mapping[str, Mapping[str, MilestoneCount]],
     reference: Mapping[str, MilestoneCount] | None = None,
+    intervals: Mapping[tuple[str, str], Interval | None] | None = None,
 ) -> Table | None:
-    """Return the share of the milestones reached by type and arm, None without milestones."""
+    """Return the share of the milestones reached by type and arm, None without milestones.
+
+    `intervals` are those of the shares, by arm and type.
+    """
+    known = intervals or {}
     columns = {**counts, **({} if reference is None else {REFERENCE: reference})}
     kinds = milestone_kinds(counts.values())
     if not kinds:
@@ -223,10 +234,13 @@ def milestones_table(
             *(
                 Cell(
                     text=percent(item.rate),
-                    detail=f"n = {item.n:,}" if item.n else "",
+                    detail="\n".join([
+                        *ends("mc_rate", known.get((arm, kind))),
+                        *([f"n = {item.n:,}"] if item.n else []),
+                    ]),
                     tone="" if item.n else "quiet",
                 )
-                for item in found.values()
+                for arm, item in found.items()
             ),
         ])
         records += [
@@ -239,6 +253,7 @@ def milestones_table(
                 "missing": item.missing,
                 "milestones": item.n,
                 "rate": item.rate,
+                **interval_record(known.get((arm, kind))),
             }
             for arm, item in found.items()
         ]
@@ -253,6 +268,7 @@ def milestones_table(
         note=(
             "Covered counts 1, partial a half, incorrect and missing 0, pooled over the milestones "
             "of all judged trajectories (n); the means of the arms above are over questions instead."
+            f"{interval_note(known.values())}"
         ),
         records=tuple(records),
     )
@@ -277,6 +293,11 @@ def breakdown_table(found: ProcessBreakdown) -> Table | None:
                 "arm": arm,
                 **{metric: measures[metric].value for metric in _BROKEN_DOWN},
                 **{f"n_{metric}": measures[metric].n for metric in _BROKEN_DOWN},
+                **{
+                    name: value
+                    for metric in _BROKEN_DOWN
+                    for name, value in interval_record(measures[metric].interval, metric).items()
+                },
             })
         rows.append(row)
     return Table(
@@ -296,6 +317,12 @@ def breakdown_table(found: ProcessBreakdown) -> Table | None:
                 if found.overlap
                 else "Levels are parts of one set of questions."
             )
+            + interval_note([
+                measures[metric].interval
+                for item in found.levels
+                for measures in item.arms.values()
+                for metric in _BROKEN_DOWN
+            ])
         ),
         records=tuple(records),
     )
@@ -304,10 +331,17 @@ def breakdown_table(found: ProcessBreakdown) -> Table | None:
 def _three(measures: Mapping[Metric, Measured]) -> Cell:
     score, reached, right = (measures[metric] for metric in _BROKEN_DOWN)
     lines = [
+        *ends("trajectory_score", score.interval),
         f"n = {score.n:,}",
-        *([f"milestones {level('mc_rate', reached.value)}"] if reached.n else []),
-        *([f"accuracy {level('accuracy', right.value)}"] if right.n else []),
+        *_with_ends("milestones", "mc_rate", reached),
+        *_with_ends("accuracy", "accuracy", right),
     ]
     if score.value is None:
         return Cell(text=UNDEFINED, detail="\n".join(lines), tone="quiet")
     return Cell(text=level("trajectory_score", score.value), detail="\n".join(lines))
+
+
+def _with_ends(what: str, metric: Metric, found: Measured) -> list[str]:
+    if not found.n:
+        return []
+    return [f"{what} {level(metric, found.value)}", *ends(metric, found.interval)]

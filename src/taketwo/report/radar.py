@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import Literal, cast
 
 import altair as alt
 
@@ -27,6 +27,8 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 MOST_STARS = 24
 _REACH = 1.3
 _RINGS = (0.5, 1.0)
+_Side = Literal["left", "center", "right"]
+_SIDES: tuple[_Side, ...] = ("left", "center", "right")
 _DASHED = "dashed: curated human paths, judged like a run"
 
 
@@ -197,19 +199,30 @@ def _web(axes: Sequence[str]) -> list[alt.Chart]:
     ]
     spokes = [_segment((0.0, 0.0), _at(a, len(axes), 1.0)) for a in range(len(axes))]
     names = [
-        {"label": axis, **_named_point(_at(a, len(axes), 1.15))} for a, axis in enumerate(axes)
+        {"label": axis, **_named_point(_at(a, len(axes), 1.12))} for a, axis in enumerate(axes)
     ]
     steps = [{"label": f"{2 * ring:g}", "x": 0.05, "y": ring - 0.06} for ring in (0.0, *_RINGS)]
     web = alt.Chart(alt.InlineData(values=[*rings, *spokes]))
-    labels = alt.Chart(alt.InlineData(values=names))
     scale = alt.Chart(alt.InlineData(values=steps))
     return [
         _sloping(web.mark_rule(color=PALETTE["rule"], strokeWidth=1)),
-        labels.mark_text(fontSize=12, color=PALETTE["ink"]).encode(x=_x(), y=_y(), text="label:N"),
+        *(_names([name for name in names if _side(name["x"]) == side], side) for side in _SIDES),
         scale.mark_text(fontSize=10, color=PALETTE["muted"], align="left").encode(
             x=_x(), y=_y(), text="label:N"
         ),
     ]
+
+
+def _side(x: float | str) -> _Side:
+    """Return how the name of an axis is set, so that it stands outside the web and off its points."""
+    across = float(x)
+    return "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
+
+
+def _names(names: Sequence[Mapping[str, float | str]], side: _Side) -> alt.Chart:
+    labels = alt.Chart(alt.InlineData(values=list(names)))
+    marks = labels.mark_text(fontSize=12, color=PALETTE["ink"], align=side)
+    return marks.encode(x=_x(), y=_y(), text="label:N")
 
 
 def _dashed(reference: RadarMark) -> alt.Chart:

@@ -6,6 +6,7 @@ from typing import cast
 
 import polars as pl
 
+from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Arm, Plan
 from taketwo.outcomes.table import Outcomes
 from taketwo.report.numbers import NOT_MEASURED, count, dollars, of_planned, seconds
@@ -109,14 +110,29 @@ def models_table(plan: Plan) -> Table:
                 harmless(model.name, 200),
                 sampling or "provider's default",
             ])
-    if plan.judge is not None:
-        rows.append(["all", "judge", harmless(plan.judge.name, 200), "provider's default"])
+    rows += [
+        ["all", role, harmless(model.name, 200), "temperature 0.0"] for role, model in _judges(plan)
+    ]
     return Table(
         name="models",
         caption="Models by arm and role",
         columns=tuple(Column(heading=h) for h in ("Arm", "Role", "Model", "Sampling")),
         rows=rows_of(rows),
     )
+
+
+def _judges(plan: Plan) -> list[tuple[str, ModelSpec]]:
+    """Return the judges of the plan with what they do; all are asked at temperature 0."""
+    scoring, found = plan.scoring, list[tuple[str, ModelSpec]]()
+    if plan.judge is not None:
+        found.append(("judge", plan.judge))
+    found += [("further judge", judge) for judge in scoring.judges]
+    if scoring.extractor is not None:
+        found.append(("extractor", scoring.extractor))
+    if scoring.trajectories is not None:
+        found.append(("judge of trajectories", scoring.trajectories.judge))
+        found += [("further judge of trajectories", judge) for judge in scoring.trajectories.judges]
+    return found
 
 
 def limits_table(plan: Plan) -> Table:
