@@ -20,7 +20,7 @@ from taketwo.scores.judge_audit.judge_agreement import JudgedCell
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.process_labels import ProcessLabels
 
-__all__ = ["AuditInput", "AuditedCell", "judged_cells"]
+__all__ = ["AuditInput", "AuditedCell", "drawn_cells", "judged_cells"]
 
 _STREAM = 7
 
@@ -55,6 +55,41 @@ class AuditInput:
     def rng(self, check: AuditCheck) -> np.random.Generator:
         """Return the source of the draws of one check: the plan's seed and the check decide it."""
         return np.random.default_rng((self.plan.seed, _STREAM, CHECKS.index(check)))
+
+
+def drawn_cells(
+    cells: Sequence[AuditedCell], most: int, *, rng: np.random.Generator
+) -> tuple[AuditedCell, ...]:
+    """Draw at most `most` cells, a question with one run of each of its arms at a time.
+
+    Arms can only be ranked on questions that have a run of every arm. Further executions follow
+    once every question is in.
+    """
+    if len(cells) <= most:
+        return tuple(cells)
+    runs: dict[str, dict[str, list[AuditedCell]]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.name):
+        question, arm, _ = cell.name
+        runs.setdefault(question, {}).setdefault(arm, []).append(cell)
+    asked = sorted(runs)
+    order: list[int] = rng.permutation(len(asked)).tolist()
+    rounds = max(len(found) for arms in runs.values() for found in arms.values())
+    first: list[int] = rng.integers(rounds, size=len(asked)).tolist()
+    groups = [
+        [
+            found[(number + first[at]) % len(found)]
+            for found in runs[asked[at]].values()
+            if number < len(found)
+        ]
+        for number in range(rounds)
+        for at in order
+    ]
+    taken: list[AuditedCell] = []
+    for group in groups:
+        if len(taken) + len(group) > most:
+            break
+        taken += group
+    return tuple(sorted(taken or groups[0][:most], key=lambda cell: cell.name))
 
 
 def judged_cells(

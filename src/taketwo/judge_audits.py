@@ -93,6 +93,10 @@ def write_rating_form(
 ) -> tuple[RatingForm, tuple[Path, ...]]:
     """Draw trajectories for human raters and write their forms into `folder`; returns form and files.
 
+    Raters follow the wording of the instructions that the study's judge follows. Of more arms than
+    the design has, its number is drawn once for all questions, since only arms that ran on the same
+    questions can be ranked.
+
     Raises
     ------
     RequestError
@@ -105,6 +109,11 @@ def write_rating_form(
         judge=ModelSpec(name="none/none")
     )
     cells = _cells(study, frozen, replace(scoring, protocol="blind"))
+    rng = np.random.default_rng((frozen.seed, _FORM_STREAM))
+    arms = sorted({cell.trajectory.arm for cell in cells})
+    if size.human_arms is not None and len(arms) > size.human_arms:
+        order: list[int] = rng.permutation(len(arms)).tolist()
+        arms = [arms[at] for at in order[: size.human_arms]]
     questions = {item.question.question_id: item.question for item in frozen.questions}
     form = make_form(
         [
@@ -115,13 +124,12 @@ def write_rating_form(
                 text=cell.text,
             )
             for cell in cells
+            if cell.trajectory.arm in arms
         ],
-        per_question_arms=None
-        if size.human_arms is None
-        else min(size.human_arms, len(frozen.arms)),
         questions=size.human_questions,
         raters=size.raters,
-        rng=np.random.default_rng((frozen.seed, _FORM_STREAM)),
+        rubric=scoring.rubric,
+        rng=rng,
     )
     return form, write_files(form, Path(folder))
 
@@ -165,18 +173,25 @@ def _input(
 
 
 def _ratings(where: StudyFolder, given: Sequence[Path]) -> HumanRatings | None:
-    """Return what people rated: the forms given, which are kept, else those that were kept before."""
+    """Return what people rated: the tables given, which are kept, with those that were kept before."""
     absent = [path for path in given if not path.is_file()]
     if absent:
         raise RequestError(f"{absent[0]}: no such form of ratings; name the filled tables (.csv)")
-    tables = list(given) or sorted(where.ratings.glob("*.csv"))
+    names = {path.stem for path in given}
+    kept = [path for path in sorted(where.ratings.glob("*.csv")) if path.stem not in names]
+    tables = sorted([*given, *kept], key=lambda path: path.stem)
     if not tables:
         return None
-    key = key_beside(tables)
-    found = read_ratings(tables, read_key(key))
-    if given:
-        for path in (key, *given):
-            write_atomically(where.ratings / path.name, path.read_bytes())
+    key_path = key_beside(given or kept)
+    key = read_key(key_path)
+    if given and kept and read_key(key_beside(kept)).items != key.items:
+        raise RequestError(
+            f"{', '.join(map(str, kept))}: kept ratings of another form than {key_path}; ratings of two "
+            "forms are not one measurement: move them away and audit again"
+        )
+    found = read_ratings(tables, key)
+    for path in (key_path, *given) if given else ():
+        write_atomically(where.ratings / path.name, path.read_bytes())
     return found
 
 

@@ -2,54 +2,60 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from taketwo.audit_input import AuditedCell, AuditInput, judged_cells
+from taketwo.audit_input import AuditedCell, AuditInput, drawn_cells, judged_cells
 from taketwo.errors import RequestError
 from taketwo.executions.trajectory import Trajectory
+from taketwo.fixed_path_judging import judged_by_fixed_path
 from taketwo.judging import Judging
 from taketwo.outcomes.references import reference_requests
+from taketwo.scores.judge_audit.ablation_outcome import read_ablation
+from taketwo.scores.judge_audit.assertion_probes import assertion_probes, read_assertion
 from taketwo.scores.judge_audit.audit_findings import (
     AuditCase,
     AuditCheck,
     AuditFinding,
     JudgeAudit,
+    JudgeUse,
 )
 from taketwo.scores.judge_audit.fixed_path_judge import (
     FixedPathJudgement,
+    by_fixed_path,
     fixed_path_requests,
-    judge_fixed_path,
+    fixed_path_scores,
     read_fixed_path_formats,
-    read_fixed_path_judgements,
-    write_fixed_path_judgements,
+)
+from taketwo.scores.judge_audit.format_probes import (
+    format_contrast,
+    format_probes,
+    format_scores,
+    read_formats,
 )
 from taketwo.scores.judge_audit.human_agreement import human_findings
-from taketwo.scores.judge_audit.injection_probes import (
-    assertion_probes,
-    injection_probes,
-    read_assertion,
-    read_injection,
-)
+from taketwo.scores.judge_audit.injection_probes import injection_probes, read_injection
 from taketwo.scores.judge_audit.judge_agreement import judge_pairs, separation
 from taketwo.scores.judge_audit.judge_probes import (
     Genuine,
-    Probe,
     ProbeSet,
     drawn_by_difficulty,
     genuine_trajectories,
-    read_rubrics,
-    rubric_probes,
 )
-from taketwo.scores.judge_audit.milestone_ablation import ablation_probes, read_ablation
+from taketwo.scores.judge_audit.judge_uses import use_of
+from taketwo.scores.judge_audit.milestone_ablation import ablation_probes
 from taketwo.scores.judge_audit.reference_probes import read_references, reference_probes
-from taketwo.scores.judge_audit.time_formats import format_probes, read_formats
+from taketwo.scores.judge_audit.rubric_probes import read_rubrics, rubric_probes
 from taketwo.scores.process_labels import ProcessLabels
 
 __all__ = ["Checks"]
 
 _FRAMES_PER_SECOND = 25.0
 """What times are written as frame numbers with; one a second would leave the numbers as they are."""
+
+_PROBED: tuple[AuditCheck, ...] = (
+    "rubrics", "assertion", "ablation", "injection", "references", "formats",
+)  # fmt: skip
 
 Found = tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]
 
@@ -66,14 +72,40 @@ class Checks:
         self._findings: list[AuditFinding] = []
         self._cases: list[AuditCase] = []
         self._not_done: dict[str, str] = {}
-        self._failures: dict[str, int] = {}
+        self._causes: dict[str, Counter[str]] = {}
+        self._used: dict[str, set[str]] = {judge.name: set() for judge in found.judges}
+        self._beside: Mapping[str, FixedPathJudgement] = {}
+        self._arm: str | None = None
 
     def audit(self) -> JudgeAudit:
         """Run all checks and return what they found."""
-        sample = self._sample()
-        self._separation(sample)
+        rng = self._in.rng("separation")
+        sample = drawn_cells(self._in.cells, self._in.design.trajectories, rng=rng)
+        judged = self._separation(sample)
         if self._judging is not None and self._judging.unasked:
             raise RequestError("\n".join(dict.fromkeys(self._judging.unasked.values())))
+        if judged:
+            self._probes(sample)
+        else:
+            # What a probe changes cannot be set against anything; asking on would only cost.
+            reason = f"{self._name} scored none of the {len(sample):,} trajectories it was given"
+            self._not_done |= dict.fromkeys(_PROBED, reason)
+        self._humans()
+        return JudgeAudit(
+            judge=self._name,
+            rubric=self._in.scoring.rubric,
+            protocol=self._in.scoring.protocol,
+            design=self._in.design.name,
+            findings=tuple(self._findings),
+            cases=tuple(self._cases),
+            not_done=self._not_done,
+            failures={check: causes.total() for check, causes in self._causes.items()},
+            causes={check: dict(causes) for check, causes in self._causes.items()},
+            uses=self._uses(),
+            probed_arm=self._arm,
+        )
+
+    def _probes(self, sample: Sequence[AuditedCell]) -> None:
         one_each = self._one_each()
         many = self._genuine(sample)
         self._probed("rubrics", self._rubrics(many), read_rubrics)
@@ -92,26 +124,6 @@ class Checks:
         )
         self._references(many)
         self._formats(one_each)
-        self._humans()
-        return JudgeAudit(
-            judge=self._name,
-            rubric=self._in.scoring.rubric,
-            protocol=self._in.scoring.protocol,
-            design=self._in.design.name,
-            findings=tuple(self._findings),
-            cases=tuple(self._cases),
-            not_done=self._not_done,
-            failures=self._failures,
-        )
-
-    def _sample(self) -> tuple[AuditedCell, ...]:
-        """Draw the cells that all judges score."""
-        cells = self._in.cells
-        most = self._in.design.trajectories
-        if len(cells) <= most:
-            return cells
-        order: list[int] = self._in.rng("separation").permutation(len(cells)).tolist()
-        return tuple(cells[at] for at in sorted(order[:most]))
 
     def _labels(self) -> dict[str, ProcessLabels]:
         return {
@@ -121,14 +133,18 @@ class Checks:
             for judge in self._in.judges
         }
 
-    def _separation(self, sample: Sequence[AuditedCell]) -> None:
+    def _separation(self, sample: Sequence[AuditedCell]) -> bool:
+        """Have the sample scored by all judges; returns whether the audited one scored any of it."""
         cells = [cell.trajectory for cell in sample]
         for judge in self._in.judges:
             if self._judging is not None:
                 pending = self._labels()[judge.name].pending(cells)
                 self._judging.requests("separation", pending, judge, self._in.scoring.max_tokens)
         self._count_failures("separation")
-        judged = judged_cells(sample, self._labels())
+        labels = self._labels()
+        for name, label in labels.items():
+            self._used[name].update(item.key for item in label.in_use(cells))
+        judged = judged_cells(sample, labels)
         for judge in self._in.judges:
             self._findings += separation(judged, judge.name, rng=self._in.rng("separation"))
         if len(self._in.judges) > 1:
@@ -136,6 +152,7 @@ class Checks:
             self._findings += judge_pairs(judged, names, rng=self._in.rng("judges"))
         else:
             self._not_done["judges"] = "one judge only; name another one with --audit-judge MODEL"
+        return any(self._name in cell.scores for cell in judged)
 
     def _genuine(self, cells: Sequence[AuditedCell]) -> tuple[Genuine, ...]:
         questions = {question.question_id: question for question in self._questions}
@@ -166,6 +183,7 @@ class Checks:
                 scores.setdefault(arm, []).append(judgement.trajectory_score)
         means = {arm: sum(found) / len(found) for arm, found in scores.items()}
         best = max(sorted(by_arm), key=lambda arm: means.get(arm, 0.0))
+        self._arm = best
         genuine = genuine_trajectories(
             self._questions,
             by_arm[best],
@@ -202,11 +220,13 @@ class Checks:
         explained = [item for item in many if (item.question.explanation or "").strip()]
         curated = reference_requests(self._in.plan, self._in.scoring)
         judgements = self._in.pool.trajectories
-        scores = [
-            judgement.trajectory_score
+        found = {
+            judgement.key: judgement.trajectory_score
             for request in curated
             if (judgement := judgements.get(request.key(self._name))) is not None
-        ]
+        }
+        self._used[self._name].update(found)
+        scores = list(found.values())
         if scores:
             self._findings.append(
                 AuditFinding(
@@ -242,38 +262,22 @@ class Checks:
                 "no question in the draw has a curated path or an explanation"
             )
         else:
-            known = self._fixed_path(probes.probes)
-            self._keep(
-                read_fixed_path_formats(
-                    probes.probes, known, self._name, rng=self._in.rng("formats")
+            try:
+                self._beside, causes = judged_by_fixed_path(
+                    self._in,
+                    probes.probes,
+                    may_ask=self._judging is not None and not self._unasked(),
                 )
-            )
-
-    def _fixed_path(self, probes: Sequence[Probe]) -> Mapping[str, FixedPathJudgement]:
-        """Return the judgements by a fixed path, those that were lacking asked for now."""
-        known = dict(read_fixed_path_judgements(self._in.folder))
-        wanted = {
-            request.key(self._name): request
-            for request in fixed_path_requests(probes)
-            if request.key(self._name) not in known
-        }
-        if self._judging is None or not wanted:
-            return known
-        plan = self._in.plan
-        done, failures = asyncio.run(
-            judge_fixed_path(
-                tuple(wanted.values()),
-                self._in.scoring.judge,
-                connections=plan.connections,
-                retries=plan.retries,
-                timeout_s=max(1, round(plan.timeout_s)),
-                max_tokens=self._in.scoring.max_tokens,
-            )
-        )
-        write_fixed_path_judgements(self._in.folder, done)
-        if failures:
-            self._failures["formats"] = self._failures.get("formats", 0) + len(failures)
-        return known | {item.key: item for item in done}
+            except RequestError as error:
+                self._not_done["formats by one fixed path"] = str(error)
+                return
+            if causes:
+                self._causes["formats"] = self._causes.get("formats", Counter()) + causes
+            rng = self._in.rng("formats")
+            self._keep(read_fixed_path_formats(probes.probes, self._beside, self._name, rng=rng))
+            ours = format_scores(probes.probes, self._in.pool.trajectories, self._name)
+            theirs = fixed_path_scores(probes.probes, self._beside, self._name)
+            self._findings.append(format_contrast(ours, theirs, self._name, rng=rng))
 
     def _humans(self) -> None:
         if self._in.ratings is None:
@@ -295,7 +299,8 @@ class Checks:
         """Judge the probes of a check and keep what its reader says of them."""
         self._cases += probes.skipped
         if not probes.probes:
-            reasons = sorted({case.what.removeprefix("not probed: ") for case in probes.skipped})
+            self._count_failures(check)
+            reasons = sorted({case.unprobed for case in probes.skipped if case.unprobed})
             self._not_done[check] = "; ".join(reasons[:3]) or "there is no trajectory to probe"
             return
         if self._judging is not None:
@@ -303,14 +308,18 @@ class Checks:
                 check, probes.requests, self._in.scoring.judge, self._in.scoring.max_tokens
             )
         self._count_failures(check)
-        self._keep(
-            read(
-                probes.probes,
-                self._in.pool.trajectories,
-                self._name,
-                rng=self._in.rng(check),
-            )
-        )
+        keys = {request.key(self._name) for request in probes.requests}
+        pool = self._in.pool.trajectories
+        is_known = any(probe.request.key(self._name) in pool for probe in probes.probes)
+        if not is_known and (reason := self._unasked()):
+            self._not_done[check] = reason
+            return
+        self._used[self._name].update(keys.intersection(pool))
+        self._keep(read(probes.probes, pool, self._name, rng=self._in.rng(check)))
+
+    def _unasked(self) -> str:
+        """Return why the audited judge cannot be asked at all; empty where it can."""
+        return "" if self._judging is None else self._judging.unasked.get(self._name, "")
 
     def _keep(self, found: Found) -> None:
         self._findings += found[0]
@@ -319,6 +328,23 @@ class Checks:
     def _count_failures(self, check: AuditCheck) -> None:
         if self._judging is None:
             return
-        failed = sum(len(item.failures) for item in self._judging.work if item.what == check)
-        if failed:
-            self._failures[check] = failed
+        told = Counter(
+            f"{item.judge}: {cause}"
+            for item in self._judging.work
+            if item.what == check
+            for cause in item.failures
+        )
+        if told:
+            self._causes[check] = told
+
+    def _uses(self) -> tuple[JudgeUse, ...]:
+        prices, pool = self._in.plan.prices, self._in.pool.trajectories
+        found = [
+            use_of(name, name, [pool[key] for key in sorted(keys)], prices)
+            for name, keys in self._used.items()
+        ]
+        if self._beside:
+            found.append(
+                use_of(by_fixed_path(self._name), self._name, list(self._beside.values()), prices)
+            )
+        return tuple(found)

@@ -13,7 +13,7 @@ from taketwo.scores.judge_audit.audit_presets import (
     expected_calls,
 )
 from taketwo.scores.judge_audit.injection_probes import ATTACKS
-from taketwo.scores.judge_audit.time_formats import STYLES
+from taketwo.scores.judge_audit.time_notations import STYLES
 
 PUBLISHED = DESIGNS["published"]
 QUICK = DESIGNS["quick"]
@@ -71,6 +71,14 @@ def test_what_a_judge_has_done_already_costs_nothing() -> None:
     assert found.by_judge == {"a": {"separation": 0}, "b": {"separation": 35}}
     done = expected_calls(QUICK, replace(scope, judged={"a": 60, "b": 60}), ["a", "b"], probed=())
     assert done.sentence() == "No call of a judge is needed: all judgements are there."
+
+
+def test_judgements_that_may_lie_outside_the_draw_make_it_no_cheaper() -> None:
+    scope = AuditScope(trajectories=1000, questions=500, judged={"a": 500, "b": 990})
+
+    found = expected_calls(QUICK, scope, ["a", "b"], probed=())
+
+    assert found.by_judge == {"a": {"separation": 60}, "b": {"separation": 10}}
 
 
 def test_the_genuine_partner_of_a_probe_is_counted_where_the_draw_may_miss_it() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.scores.judge_audit.test_judge_probes import called, course, genuine
 from tests.scores.test_trajectory_judge import SECRET, question
-from tests.scripted_model import HttpError, Request, requests_of, says, script
+from tests.scripted_model import HttpError, Request, malformed, requests_of, says, script
 
 from taketwo.benchmarks.question import ReferenceStep
 from taketwo.errors import InvalidResults
@@ -26,7 +26,7 @@ from taketwo.scores.judge_audit.fixed_path_judge import (
     read_fixed_path_judgements,
     write_fixed_path_judgements,
 )
-from taketwo.scores.judge_audit.time_formats import format_probes
+from taketwo.scores.judge_audit.format_probes import format_probes
 from taketwo.scores.trajectory_text import RenderedTrajectory
 
 STEPS = (
@@ -104,6 +104,14 @@ async def test_a_reply_that_breaks_a_rule_is_sent_back(broken: str, fault: str) 
 
     assert found[0].score == 0.625
     assert fault in requests_of(name)[1].messages[-1].text
+
+
+async def test_a_reply_without_any_choice_is_asked_for_again() -> None:
+    name, (found,), failures = await judged(request(), steps=[malformed(), json.dumps(reply())])
+
+    assert failures == ()
+    assert found.score == 0.625
+    assert "there is no JSON object in the reply" in requests_of(name)[1].messages[-1].text
 
 
 async def test_a_judge_that_never_keeps_the_rules_gives_no_score_and_stops_no_other() -> None:

@@ -255,7 +255,10 @@ def test_completeness_is_compared_where_both_sides_scored_it(tmp_path: Path) -> 
     assert finding(found, "mean absolute difference, evidence completeness").value == 0.5
     r = finding(found, "Pearson r, evidence completeness")
     assert (r.n, r.value) == (2, pytest.approx(1))
-    assert r.note == "1 more items, to which only one side found that it applies"
+    assert r.note == (
+        "1 more items, to which only one side found that it applies; no interval: all draws give the "
+        "same number"
+    )
     assert finding(found, "Pearson r, trajectory score").n == 4
 
 
@@ -307,8 +310,8 @@ def test_a_ceiling_is_said_beside_the_correlation_it_weakens(tmp_path: Path) -> 
     assert understanding.value is None
     assert understanding.reason == "one side does not vary"
     assert "90 % of the humans' scores are 2" in understanding.note
-    assert "100 % of the judge's scores are 2" in understanding.note
-    assert not finding(found, "Pearson r, evidence grounding").note
+    assert "all of the judge's scores are 2" in understanding.note
+    assert " % of " not in finding(found, "Pearson r, evidence grounding").note
 
 
 def test_arms_are_ranked_by_humans_and_judge(tmp_path: Path) -> None:
@@ -323,4 +326,47 @@ def test_arms_are_ranked_by_humans_and_judge(tmp_path: Path) -> None:
 
     order = finding(found, "Kendall's tau-b of the arms' means")
     assert (order.value, order.n, order.clusters) == (1, 4, 2)
-    assert order.note == "humans: x > y; judge: x > y; same order: yes; same first: yes"
+    assert order.note == (
+        "humans: x > y; judge: x > y; same order: yes; same first: yes; no interval: all draws give the "
+        "same number"
+    )
+
+
+@pytest.mark.parametrize("is_copy", [True, False])
+def test_a_table_that_is_a_copy_of_another_ones_lines_is_remarked_on(
+    tmp_path: Path, *, is_copy: bool
+) -> None:
+    rows = ["q1-x,2,1,0,1,2,", "q2-x,1,1,1,1,1,", "q3-x,0,0,0,0,0,"]
+    tables = [
+        table(tmp_path, "rater-1", *rows),
+        table(tmp_path, "rater-2", *(rows if is_copy else rows[::-1])),
+    ]
+    key = key_of({"q1": "yes", "q2": "yes", "q3": "yes"})
+
+    found = human_findings(read_ratings(tables, key), [], JUDGE, rng=rng())
+
+    alike = finding(found, "Pearson r, trajectory score", "rater-1 and rater-2")
+    assert ("is one a copy?" in alike.note) is is_copy
+
+
+def test_an_agreement_without_any_difference_claims_no_interval(tmp_path: Path) -> None:
+    rows = ["q1-x,2,1,0,1,2,", "q2-x,1,1,1,1,1,"]
+    tables = [table(tmp_path, "rater-1", *rows), table(tmp_path, "rater-2", *rows[::-1])]
+    key = key_of({"q1": "yes", "q2": "yes"})
+
+    found = human_findings(read_ratings(tables, key), [], JUDGE, rng=rng())
+
+    apart = finding(found, "mean absolute difference, trajectory score", "rater-1 and rater-2")
+    assert (apart.value, apart.low, apart.high) == (0.0, None, None)
+    assert apart.note == "no interval: all draws give the same number"
+
+
+def test_arms_that_are_all_tied_on_one_side_have_no_same_order(tmp_path: Path) -> None:
+    ratings = small(tmp_path, *[f"{q}-{arm},2,2,2,2,2," for q in ("q1", "q2") for arm in "xy"])
+    cells = [judged(q, arm, (1 if arm == "x" else 0,) * 5) for q in ("q1", "q2") for arm in "xy"]
+
+    found = human_findings(ratings, cells, JUDGE, rng=rng(), draws=50)
+
+    order = finding(found, "Kendall's tau-b of the arms' means")
+    assert (order.value, order.reason) == (None, "all arms have one mean on one side")
+    assert order.note == "humans: x = y; judge: x > y"

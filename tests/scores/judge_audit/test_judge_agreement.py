@@ -118,7 +118,10 @@ def test_the_publications_numbers_stand_beside_those_of_the_same_judge() -> None
     assert gpt["mean trajectory score, incorrect answers"].published == 0.501
     cells = [cell("q1", 1, {"own/model": (2,)}), cell("q2", 0, {"own/model": (0,)})]
     own = by_measure(separation(cells, "own/model", rng=rng(), draws=50))
-    assert own["gap, correct minus incorrect"].note == "published for claude-opus-4-7"
+    gap = own["gap, correct minus incorrect"]
+    assert gap.note == (
+        "published for claude-opus-4-7; no interval: all draws give the same number"
+    )
 
 
 def test_cells_without_accuracy_or_judgement_are_in_no_number_and_counted() -> None:
@@ -253,7 +256,7 @@ def test_scores_at_the_ceiling_are_said_beside_their_correlation() -> None:
 
     r = found["Pearson r, task understanding"]
     assert (r.value, r.reason) == (None, "one side does not vary")
-    assert f"100 % of {OPUS}'s scores are 2: the correlation hangs on the few others" in r.note
+    assert f"all of {OPUS}'s scores are 2" in r.note
     assert f"90 % of {GPT}'s scores are 2" in r.note
 
 

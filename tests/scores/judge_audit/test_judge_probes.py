@@ -16,9 +16,8 @@ from taketwo.scores.judge_audit.judge_probes import (
     genuine_trajectories,
     judged_probes,
     mean_finding,
-    read_rubrics,
-    rubric_probes,
 )
+from taketwo.scores.judge_audit.rubric_probes import rubric_probes
 from taketwo.scores.judge_audit.score_pairs import finding_of
 from taketwo.scores.process_scores import MilestoneLabel, ProcessScores
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
@@ -204,47 +203,12 @@ def test_a_statistic_without_an_interval_keeps_its_value_and_says_why() -> None:
     assert (found.value, found.reason, found.note) == (0.5, None, "no interval: 1 question")
 
 
-def test_each_trajectory_is_judged_by_the_other_wording_too() -> None:
-    (probe,) = rubric_probes([genuine()]).probes
-
-    assert probe.partner is not None
-    assert (probe.partner.rubric, probe.request.rubric) == ("standard", "paraphrased")
-    assert probe.partner.trajectory == probe.request.trajectory
-    assert probe.partner.key("j") != probe.request.key("j")
-
-
-def test_a_study_judged_by_the_paraphrase_is_probed_with_the_standard_wording() -> None:
-    (probe,) = rubric_probes([genuine(rubric="paraphrased")]).probes
-
-    assert probe.partner is not None
-    assert (probe.partner.rubric, probe.request.rubric) == ("paraphrased", "standard")
-
-
-def test_the_change_by_another_wording_is_counted_overall_and_by_axis() -> None:
-    probes = rubric_probes([
-        genuine(f"q{n}", question=question(question_id=f"q{n}", text=f"{n}?")) for n in range(3)
-    ]).probes
-    before = [(0, 0, 0, None, 0), (1, 1, 1, 1, 1), (2, 2, 2, 2, 2)]
-    after = [(0, 0, 0, 0, 0), (1, 1, 1, 1, 1), (2, 1, 0, 0, 2)]
-    pool = judgements_of(
-        (probe.partner, scores(*one), probe.request, scores(*other))
-        for probe, one, other in zip(probes, before, after, strict=True)
+def test_draws_without_a_number_are_told_where_there_are_many() -> None:
+    estimate = Estimate(
+        n=9, clusters=3, draws=100, level=0.95, value=0.5, low=0.1, high=0.8, undefined_draws=30
     )
 
-    findings, cases = read_rubrics(probes, pool, "j", rng=rng())
+    found = finding_of("separation", "j", "r", estimate)
 
-    by_name = {(item.subject, item.measure): item for item in findings}
-    # scores 0, 0.5, 1 and 0, 0.5, 0.5: changes 0, 0, 0.5; r = 0.25 / sqrt(0.5 * 1/6) = 0.866
-    assert by_name["j", "mean absolute change"].value == pytest.approx(0.5 / 3)
-    assert by_name["j", "mean absolute change"].published == 0.036
-    assert by_name["j", "Pearson r"].value == pytest.approx(0.8660254)
-    assert by_name["j", "Pearson r"].published == 0.96
-    assert by_name["task_understanding", "Pearson r"].value == pytest.approx(1)
-    # coverage 0, 1, 2 against 0, 1, 1
-    assert by_name["gt_evidence_coverage", "mean absolute change"].value == pytest.approx(1 / 3)
-    assert by_name["evidence_completeness", "mean absolute change"].n == 2
-    assert by_name["evidence_completeness", "mean absolute change"].value == pytest.approx(1)
-    assert len(findings) == 12
-    assert [(case.question_id, case.before, case.after) for case in cases] == [
-        ("q2", "1.000", "0.500")
-    ]
+    assert found.note == "30 % of the draws give no number; the interval is over the others"
+    assert (found.low, found.high) == (0.1, 0.8)

@@ -11,11 +11,10 @@ from tests.scores.test_trajectory_judge import question
 
 from taketwo.benchmarks.question import Milestone, Question
 from taketwo.executions.trajectory import ModelCall, ToolCall, Trajectory
-from taketwo.scores.judge_audit.judge_probes import Genuine, Probe
+from taketwo.scores.judge_audit.judge_probes import Genuine
 from taketwo.scores.judge_audit.milestone_ablation import (
     Ablation,
     ablation_probes,
-    read_ablation,
     without_milestone,
 )
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
@@ -239,56 +238,6 @@ def test_the_milestone_is_drawn_and_the_draw_can_be_repeated() -> None:
     assert [case.subject for case in several.skipped] == ["M4"]
 
 
-def three_probes() -> tuple[tuple[Probe, ...], dict[str, TrajectoryJudgement]]:
-    items = [
-        Genuine(
-            question=asked(f"q{n}", text=f"Part {n}?"), trajectory=cell().trajectory, system="S"
-        )
-        for n in range(3)
-    ]
-    pool = {
-        j.key: j for j in (judgement_of(i, ("covered", "missing", "partial", "missing")) for i in items)
-    }  # fmt: skip
-    return ablation_probes(items, pool, "j", rng=rng()).probes, pool
-
-
-def test_the_drop_and_the_labels_that_fell_are_counted() -> None:
-    probes, pool = three_probes()
-    after = [
-        (scores(2, 1, 1, 2, 2), ("missing", "incorrect", "partial", "missing")),
-        (scores(2, 0, 2, 2, 2), ("partial", "missing", "missing", "missing")),
-        (scores(2, 2, 2, 2, 2), ("covered", "missing", "partial", "missing")),
-    ]
-    for probe, (axes, statuses) in zip(probes, after, strict=True):
-        found = judged(probe.request, axes, statuses)
-        pool[found.key] = found
-
-    findings, cases = read_ablation(probes, pool, "j", rng=rng())
-
-    by_measure = {item.measure: item for item in findings}
-    # drops 1 - 0.8, 1 - 0.8 and 0
-    assert by_measure["mean drop of the trajectory score"].value == pytest.approx(0.4 / 3)
-    assert by_measure["mean drop of the trajectory score"].published == 0.41
-    assert by_measure["share whose removed milestone fell"].value == pytest.approx(2 / 3)
-    assert by_measure["share whose removed milestone fell"].published == 0.73
-    # from missing to incorrect is no fall, from partial to missing is one
-    assert by_measure["share whose removed milestone alone fell"].value == pytest.approx(1 / 3)
-    assert {item.n for item in findings} == {3}
-    assert [(case.question_id, case.subject, case.before, case.after) for case in cases] == [
-        ("q2", "M1", "covered, 1.000", "covered, 1.000")
-    ]
-
-
-def test_a_probe_that_was_not_judged_is_in_no_share() -> None:
-    probes, pool = three_probes()
-    found = judged(probes[0].request, scores(2, 2, 2, 2, 2), ("missing",) * 4)
-
-    findings, _ = read_ablation(probes, {**pool, found.key: found}, "j", rng=rng())
-
-    assert {item.n for item in findings} == {1}
-    assert findings[0].note.startswith("2 of 3 probes lack a judgement")
-
-
 def test_hostile_text_does_not_take_long_or_break() -> None:
     deep: Any = "0:45"
     for _ in range(400):
@@ -322,4 +271,39 @@ def test_what_others_say_below_a_call_is_left_out_of_the_search() -> None:
 
     assert isinstance(found, Ablation)
     assert found.sentences == 0
-    assert [type(event) for event in found.trajectory.events] == [ModelCall, ToolCall]
+    assert [type(event) for event in found.trajectory.events] == [ToolCall]
+    # The call that is gone leaves nothing of itself, and its observer did not talk to the agent.
+    assert "0:45" not in genuine(trajectory=found.trajectory).request().trajectory.text
+
+
+def test_what_an_observer_said_inside_a_call_goes_with_it_and_comes_up_nowhere() -> None:
+    words = "The overlay first reads 0:45 at 62s."
+    item = cell(
+        trajectory=course(
+            "q1",
+            called(1, "A lime."),
+            said("Now the timer."),
+            ModelCall(role="observer", model="m", text=words),
+            called(2, words),
+            said("Done."),
+        )
+    )
+
+    assert text_without("M1", item) == (
+        "[step 1] called look with {}\nreturned:\nA lime.\n\n"
+        "[step 2] said:\nNow the timer.\n\n[step 3] said:\nDone.\n\n[final answer]\nC"
+    )
+
+
+def test_what_an_observer_told_the_agent_itself_goes_as_well() -> None:
+    trajectory = course(
+        "q1",
+        ModelCall(role="observer", model="m", text="The overlay reads 0:45 at 62s. A knife."),
+        said("The lime is green."),
+        answer="It is C.",
+    )
+
+    assert text_without("M1", cell(trajectory=trajectory)) == (
+        "[step 1] the observer said:\nA knife.\n\n[step 2] said:\nThe lime is green.\n\n"
+        "[final answer]\nIt is C."
+    )

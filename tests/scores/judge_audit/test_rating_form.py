@@ -246,3 +246,22 @@ def test_a_key_that_is_none_or_nowhere_is_said(tmp_path: Path) -> None:
         path.write_text(broken, "utf-8")
         with pytest.raises(InvalidResults, match=r"key.json: not the key of a rating form"):
             read_key(path)
+
+
+@pytest.mark.parametrize(
+    "raters", ["rater-1", 3, None, {"rater-1": 1}, [], ["rater-1", 2], ["a", "a"], ["a", " "], [["a"]]]
+)  # fmt: skip
+def test_a_key_whose_raters_are_no_list_of_names_is_refused_by_name(
+    raters: object, tmp_path: Path
+) -> None:
+    write_form(form_of(cells({f"q{n}": "easy" for n in range(3)})), tmp_path)
+    path = tmp_path / "key.json"
+    record = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(record | {"raters": raters}), "utf-8")
+
+    with pytest.raises(InvalidResults) as caught:
+        read_key(path)
+
+    assert f"raters is {raters!r}, expected a list of names that are all different" in str(
+        caught.value
+    )

@@ -11,9 +11,19 @@ from pydantic import TypeAdapter, ValidationError
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
 
-__all__ = ["CHECKS", "AuditCase", "AuditCheck", "AuditFinding", "JudgeAudit"]
+__all__ = [
+    "CHECKS",
+    "NOT_PROBED",
+    "AuditCase",
+    "AuditCheck",
+    "AuditFinding",
+    "JudgeAudit",
+    "JudgeUse",
+]
 
 FORMAT = "taketwo.judge-audit/1"
+NOT_PROBED = "not probed: "
+"""How `what` begins in a case that no probe could be made of; the reason follows."""
 
 AuditCheck = Literal[
     "separation",
@@ -55,7 +65,10 @@ class AuditFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditCase:
-    """One trajectory of a check that somebody should look at: what was done to it, before and after."""
+    """One trajectory of a check that somebody should look at: what was done to it, before and after.
+
+    One that no probe could be made of says so in `what`, and has no before and after.
+    """
 
     check: AuditCheck
     question_id: str
@@ -64,13 +77,36 @@ class AuditCase:
     before: str
     after: str
 
+    @property
+    def unprobed(self) -> str | None:
+        """Return why no probe could be made of it, None where one was."""
+        is_one = self.what.startswith(NOT_PROBED)
+        return self.what.removeprefix(NOT_PROBED) if is_one else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeUse:
+    """What the numbers of an audit rest on: how many judgements of one judge, who served them, their price.
+
+    `served` are the models that the provider says it used. Tokens are those of all replies together;
+    None where one judgement does not report them. `cost_usd` is by the plan's prices, None without.
+    """
+
+    judge: str
+    judgements: int
+    served: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAudit:
     """All findings about one judge of trajectories, on a `design` that says how much was looked at.
 
     `not_done` gives the reason for each check that could not be made, `failures` counts by check the
-    trajectories that the judge did not score. They are in no number.
+    trajectories that a judge did not score now, `causes` says why, by check. They are in no number.
+    `probed_arm` is the arm whose runs the probes are made of.
     """
 
     judge: str
@@ -81,6 +117,9 @@ class JudgeAudit:
     cases: tuple[AuditCase, ...] = ()
     not_done: Mapping[str, str] = field(default_factory=dict[str, str])
     failures: Mapping[str, int] = field(default_factory=dict[str, int])
+    causes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    uses: tuple[JudgeUse, ...] = ()
+    probed_arm: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the record as it stands in `judge-audit-<design>.json`."""
@@ -94,6 +133,9 @@ class JudgeAudit:
             "cases": [cast("JsonValue", asdict(item)) for item in self.cases],
             "not_done": dict(self.not_done),
             "failures": dict(self.failures),
+            "causes": {check: dict(causes) for check, causes in self.causes.items()},
+            "uses": [cast("JsonValue", asdict(item)) for item in self.uses],
+            "probed_arm": self.probed_arm,
         }
 
     @classmethod

@@ -208,7 +208,7 @@ def _of_judge(
             "formats": min(design.formats, there),
         }
         # The trajectory that a probe was made of is judged as well; it may lie outside the first draw.
-        calls["separation"] = min(there, own + sum(sizes.values()))
+        calls["separation"] = own + sum(sizes.values())
         per_trajectory: dict[AuditCheck, int] = {
             "ablation": design.milestones,
             "injection": design.attacks,
@@ -216,5 +216,7 @@ def _of_judge(
             "references": 1 if scope.rubric == "standard" else 2,
         }
         calls |= {check: size * per_trajectory.get(check, 1) for check, size in sizes.items()}
-    calls["separation"] = max(0, calls["separation"] - scope.judged.get(judge, 0))
+    # Those that are judged already may all lie outside the draws.
+    unjudged = max(0, there - scope.judged.get(judge, 0))
+    calls["separation"] = min(calls["separation"], unjudged)
     return calls

@@ -9,8 +9,8 @@ study comes from it: it serves the audit, to see which of the two minds the nota
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -25,8 +25,8 @@ from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
+from taketwo.scores.judge_audit.format_probes import FormatScores, format_findings
 from taketwo.scores.judge_audit.judge_probes import Probe
-from taketwo.scores.judge_audit.time_formats import format_findings
 from taketwo.scores.judge_model import open_judge
 from taketwo.scores.judged_in_parallel import judged_in_parallel
 from taketwo.scores.judgement_parts import keep_first, read_parts, write_part
@@ -42,8 +42,10 @@ __all__ = [
     "RUBRIC_NAMES",
     "FixedPathJudgement",
     "FixedPathRequest",
+    "by_fixed_path",
     "fixed_path_prompt",
     "fixed_path_requests",
+    "fixed_path_scores",
     "fixed_path_text",
     "judge_fixed_path",
     "read_fixed_path_formats",
@@ -100,7 +102,10 @@ class FixedPathRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class FixedPathJudgement:
-    """What a judge said of one trajectory beside the fixed path: four scores of 0 to 2, with reasons."""
+    """What a judge said of one trajectory beside the fixed path: four scores of 0 to 2, with reasons.
+
+    `part` is the file that it was read from, None for one that was made just now.
+    """
 
     key: str
     question_id: str
@@ -112,6 +117,7 @@ class FixedPathJudgement:
     served_model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    part: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def score(self) -> float:
@@ -182,8 +188,12 @@ async def judge_fixed_path(
     retries: int,
     timeout_s: int,
     max_tokens: int | None = None,
+    rescue: Callable[[Sequence[FixedPathJudgement]], object] | None = None,
 ) -> tuple[tuple[FixedPathJudgement, ...], tuple[TrajectoryJudgeFailure, ...]]:
-    """Judge each distinct trajectory once at temperature 0, in parallel; a failure is no score."""
+    """Judge each distinct trajectory once at temperature 0, in parallel; a failure is no score.
+
+    `rescue` is handed the judgements so far where the asking is interrupted.
+    """
     model = open_judge(
         spec,
         connections=connections,
@@ -210,13 +220,22 @@ async def judge_fixed_path(
             output_tokens=reply.output_tokens,
         )
 
+    def save(results: Mapping[str, FixedPathJudgement]) -> None:
+        if rescue is not None:
+            rescue(tuple(results.values()))
+
     distinct = {request.key(spec.name): request for request in requests}
-    judged = await judged_in_parallel(distinct, one, connections=connections)
+    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=save)
     failures = tuple(
         TrajectoryJudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in judged.causes.items()
     )
     return tuple(judged.results.values()), failures
+
+
+def by_fixed_path(judge: str) -> str:
+    """Return what a judge is called where it compares with one fixed path."""
+    return f"{judge}, by one fixed path"
 
 
 def read_fixed_path_formats(
@@ -227,16 +246,21 @@ def read_fixed_path_formats(
     rng: np.random.Generator,
 ) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
     """Say how far the notation of times moves this judge's score, of the probes of `format_probes`."""
+    names = [p.question_id for p in probes if fixed_path_text(p.request.question) is not None]
+    scores = fixed_path_scores(probes, judgements, judge)
+    return format_findings(names, scores, by_fixed_path(judge), rng=rng)
+
+
+def fixed_path_scores(
+    probes: Sequence[Probe], judgements: Mapping[str, FixedPathJudgement], judge: str
+) -> FormatScores:
+    """Return the scores by this judge of those probes that it judged."""
     possible = [p for p in probes if fixed_path_text(p.request.question) is not None]
-    requests = fixed_path_requests(possible)
-    scores = {
+    return {
         (probe.question_id, probe.subject): judgement.score
-        for probe, request in zip(possible, requests, strict=True)
+        for probe, request in zip(possible, fixed_path_requests(possible), strict=True)
         if (judgement := judgements.get(request.key(judge))) is not None
     }
-    return format_findings(
-        [probe.question_id for probe in possible], scores, f"{judge}, by one fixed path", rng=rng
-    )
 
 
 def write_fixed_path_judgements(
@@ -284,6 +308,7 @@ def _judgement(path: Path, row: Mapping[str, object]) -> FixedPathJudgement:
             rationales=reply.rationales.model_dump(),
             input_tokens=cast("int | None", row["input_tokens"]),
             output_tokens=cast("int | None", row["output_tokens"]),
+            part=str(path),
         )
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidResults(

@@ -33,6 +33,7 @@ from taketwo.stats.agreement import Estimate, cohen_kappa, pearson
 
 __all__ = ["human_findings"]
 
+_COPIED = "both tables say the same line by line, though forms are shuffled apart: is one a copy?"
 _OVERALL = 0.77
 _PUBLISHED: Mapping[str, float] = MappingProxyType({
     "task_understanding": 0.39,
@@ -113,7 +114,13 @@ def _between_raters(
     y = np.array([two[item].trajectory_score for item in both], dtype=np.float64)
     names = (f"{first}'s", f"{second}'s")
     question = _questions(ratings.key, both)
-    return [*found, *_correlated(subject, SCORE, x, y, question, names, rng, draws)]
+    note = _COPIED if len(both) > 1 and _lines(ratings, first) == _lines(ratings, second) else ""
+    return [*found, *_correlated(subject, SCORE, x, y, question, names, rng, draws, note=note)]
+
+
+def _lines(ratings: HumanRatings, rater: str) -> list[tuple[str, dict[str, int | None]]]:
+    """Return what a rater's table says, in its own order."""
+    return [(item.item, dict(item.axes)) for item in ratings.ratings if item.rater == rater]
 
 
 def _against_judge(

@@ -8,17 +8,20 @@ them is in no number, and every number says how many there were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from taketwo.benchmarks.question import Question
 from taketwo.benchmarks.selection import allocate
-from taketwo.executions.scoring_spec import RUBRICS
 from taketwo.executions.trajectory import Trajectory
-from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditCheck, AuditFinding
+from taketwo.scores.judge_audit.audit_findings import (
+    NOT_PROBED,
+    AuditCase,
+    AuditCheck,
+    AuditFinding,
+)
 from taketwo.scores.judge_audit.score_pairs import finding_of, question_codes
-from taketwo.scores.process_scores import AXES
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 from taketwo.scores.trajectory_request import TrajectoryRequest
 from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory, rendered
@@ -28,11 +31,13 @@ from taketwo.stats.resampling import bootstrap_means
 
 __all__ = [
     "DRAWS",
+    "UNSCORED_AXIS",
     "Genuine",
     "JudgedProbe",
     "Probe",
     "ProbeSet",
     "axis_pairs",
+    "axis_remark",
     "correlation_finding",
     "drawn_by_difficulty",
     "genuine_trajectories",
@@ -40,17 +45,15 @@ __all__ = [
     "judged_probes",
     "mean_finding",
     "moved_cases",
-    "read_rubrics",
-    "rubric_probes",
+    "probe_case",
     "unprobed",
 ]
 
 DRAWS = 2_000
 LEVEL = 0.95
 MOVED = 0.25
+UNSCORED_AXIS = "no trajectory in which both sides scored it"
 NO_DIFFICULTY = "(none given)"
-_PUBLISHED_RUBRICS_R = 0.96
-_PUBLISHED_RUBRICS_CHANGE = 0.036
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +83,7 @@ class Probe:
     """A request that tries the judge, and its partner without what is tried.
 
     `subject` is the kind of probe (a milestone, an attack, a notation), `what` says what was done.
+    `touched` are milestones, other than the one that is tried, that lost some of their words too.
     """
 
     check: AuditCheck
@@ -88,6 +92,7 @@ class Probe:
     what: str
     request: TrajectoryRequest
     partner: TrajectoryRequest | None = None
+    touched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +196,7 @@ def unprobed(check: AuditCheck, question_id: str, subject: str, reason: str) -> 
         check=check,
         question_id=question_id,
         subject=subject,
-        what=f"not probed: {reason}",
+        what=f"{NOT_PROBED}{reason}",
         before="",
         after="",
     )
@@ -207,17 +212,18 @@ def mean_finding(
     rng: np.random.Generator,
     published: float | None = None,
     note: str = "",
+    reason: str | None = None,
 ) -> AuditFinding:
     """Return a mean with the interval over draws of questions.
 
     There is no interval over one question, nor where all values are the same: draws of equal values
-    would claim a certainty that nothing supports.
+    would claim a certainty that nothing supports. `reason` says why there is nothing, where there is.
     """
     n, clusters = len(values), len(set(question_ids))
     if not n:
         return AuditFinding(
             check=check, subject=subject, measure=measure, value=None, n=0, clusters=0,
-            published=published, reason="no probe of this kind has been judged", note=note,
+            published=published, reason=reason or "no probe of this kind has been judged", note=note,
         )  # fmt: skip
     array = np.asarray(values, dtype=np.float64)
     low = high = None
@@ -237,56 +243,6 @@ def mean_finding(
     )  # fmt: skip
 
 
-def rubric_probes(genuine: Sequence[Genuine]) -> ProbeSet:
-    """Return each trajectory under each other wording of the instructions, beside its own."""
-    return ProbeSet(
-        probes=tuple(
-            Probe(
-                check="rubrics",
-                question_id=item.question.question_id,
-                subject=other,
-                what=f"judged by the wording {other!r} instead of {item.rubric!r}",
-                request=replace(item, rubric=other).request(),
-                partner=item.request(),
-            )
-            for item in genuine
-            for other in RUBRICS
-            if other != item.rubric
-        )
-    )
-
-
-def read_rubrics(
-    probes: Sequence[Probe],
-    judgements: Mapping[str, TrajectoryJudgement],
-    judge: str,
-    *,
-    rng: np.random.Generator,
-) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
-    """Say how far another wording of the instructions moves the scores of the same trajectories.
-
-    Of the trajectory score (0 to 1) and of each axis (0 to 2, where both wordings give one): the mean
-    absolute change and Pearson's r. The publication found r of 0.96 to 0.98 and a change of 0.036 at
-    most. Cases are trajectories whose score moved by a quarter or more.
-    """
-    pairs, remark = judged_probes(probes, judgements, judge)
-    findings = _change_and_r(
-        "rubrics",
-        judge,
-        [
-            (p.partner.trajectory_score, p.judged.trajectory_score, p.probe.question_id)
-            for p in pairs
-        ],
-        rng=rng,
-        r=_PUBLISHED_RUBRICS_R,
-        change=_PUBLISHED_RUBRICS_CHANGE,
-        note=joined(remark, "published over three sets: r 0.96 to 0.98, change at most 0.036"),
-    )
-    for axis in AXES:
-        findings += _change_and_r("rubrics", axis, axis_pairs(pairs, axis), rng=rng, note=remark)
-    return tuple(findings), moved_cases(pairs, "rubrics")
-
-
 def axis_pairs(pairs: Sequence[JudgedProbe], axis: str) -> list[tuple[float, float, str]]:
     """Return partner and probe on an axis, with the question, where the axis applies to both."""
     found: list[tuple[float, float, str]] = []
@@ -297,29 +253,13 @@ def axis_pairs(pairs: Sequence[JudgedProbe], axis: str) -> list[tuple[float, flo
     return found
 
 
-def _change_and_r(
-    check: AuditCheck,
-    subject: str,
-    values: Sequence[tuple[float, float, str]],
-    *,
-    rng: np.random.Generator,
-    r: float | None = None,
-    change: float | None = None,
-    note: str = "",
-) -> list[AuditFinding]:
-    return [
-        mean_finding(
-            check,
-            subject,
-            "mean absolute change",
-            [abs(after - before) for before, after, _ in values],
-            [name for *_, name in values],
-            rng=rng,
-            published=change,
-            note=note,
-        ),
-        correlation_finding(check, subject, values, rng=rng, published=r, note=note),
-    ]
+def axis_remark(pairs: Sequence[JudgedProbe], axis: str) -> str:
+    """Return in how many pairs only one side scored the axis, empty where in none."""
+    one_only = sum(
+        (pair.partner.scores.axes[axis] is None) != (pair.judged.scores.axes[axis] is None)
+        for pair in pairs
+    )
+    return f"{one_only} more, to which only one side found that it applies" if one_only else ""
 
 
 def correlation_finding(
@@ -330,12 +270,16 @@ def correlation_finding(
     rng: np.random.Generator,
     published: float | None,
     note: str,
+    reason: str | None = None,
 ) -> AuditFinding:
-    """Return Pearson's r of values (one side, the other, question), questions being drawn."""
+    """Return Pearson's r of values (one side, the other, question), questions being drawn.
+
+    `reason` says why there is none, where there is no value.
+    """
     measure = "Pearson r"
     if not values:
         return mean_finding(
-            check, subject, measure, [], [], rng=rng, published=published, note=note
+            check, subject, measure, [], [], rng=rng, published=published, note=note, reason=reason
         )
     estimate = pearson(
         np.array([before for before, _, _ in values]),
@@ -347,19 +291,20 @@ def correlation_finding(
     return finding_of(check, subject, measure, estimate, published=published, note=note)
 
 
-def moved_cases(pairs: Sequence[JudgedProbe], check: AuditCheck) -> tuple[AuditCase, ...]:
+def moved_cases(pairs: Sequence[JudgedProbe]) -> tuple[AuditCase, ...]:
     """Return the probes whose trajectory score moved by a quarter or more, with both scores."""
-    return tuple(
-        AuditCase(
-            check=check,
-            question_id=pair.probe.question_id,
-            subject=pair.probe.subject,
-            what=pair.probe.what,
-            before=f"{pair.partner.trajectory_score:.3f}",
-            after=f"{pair.judged.trajectory_score:.3f}",
-        )
-        for pair in pairs
-        if abs(pair.change) >= MOVED
+    return tuple(probe_case(pair) for pair in pairs if abs(pair.change) >= MOVED)
+
+
+def probe_case(pair: JudgedProbe) -> AuditCase:
+    """Return a probe as a case, with the trajectory scores without and with what was done."""
+    return AuditCase(
+        check=pair.probe.check,
+        question_id=pair.probe.question_id,
+        subject=pair.probe.subject,
+        what=pair.probe.what,
+        before=f"{pair.partner.trajectory_score:.3f}",
+        after=f"{pair.judged.trajectory_score:.3f}",
     )
 
 

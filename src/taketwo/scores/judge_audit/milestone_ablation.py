@@ -2,26 +2,17 @@
 
 One milestone is taken out with every call that acquired it, what that call returned, and every later
 mention of it; the rest stays as it is (AgentVidBench 2026, arXiv 2609.21386, Appendix D.4, which does
-not say how the events were found). Which words belong to a milestone is found by rules, not by a
-model:
+not say how the events were found). Which words belong to a milestone is found by rules; see
+`milestone_evidence`.
 
-- *Quotation*: what the judge itself cited for the milestone, in fragments. A sentence belongs to the
-  milestone if it has at least 6 in 10 of a fragment's words, one of its numbers among them where it
-  has any, or if all of its words (3 or more) are the fragment's.
-- *Marks*: what only this milestone has, compared with the texts and citations of the others. Phrases
-  in quotation marks, numbers of two digits or more and names (capitals inside a sentence) decide
-  alone; of other words, two are needed (one, where there is no other mark).
-
-Words are compared without case, accents of width or plural s; numerals up to twelve count as numbers.
-Known weaknesses: a synonym is not found, so evidence may stay; a call that supports several
-milestones goes as a whole, so other labels may rightly fall with it.
+Known weaknesses, each counted in a number of its own: a synonym is not found, so evidence may stay; a
+call that supports several milestones goes as a whole, so other labels may rightly fall with it.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -36,88 +27,37 @@ from taketwo.executions.trajectory import (
     ToolCall,
     Trajectory,
 )
-from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
+from taketwo.scores.judge_audit.audit_findings import AuditCase
 from taketwo.scores.judge_audit.judge_probes import (
     Genuine,
-    JudgedProbe,
     Probe,
     ProbeSet,
     drawn_by_difficulty,
-    judged_probes,
-    mean_finding,
     unprobed,
 )
+from taketwo.scores.judge_audit.milestone_evidence import marks_of
 from taketwo.scores.trajectory_judgements import TrajectoryJudgement
-from taketwo.scores.trajectory_text import sentences, text_without, value_without
+from taketwo.scores.trajectory_text import (
+    own_observations,
+    sentences,
+    text_without,
+    value_without,
+)
 
-__all__ = ["Ablation", "ablation_probes", "read_ablation", "without_milestone"]
-
-_PUBLISHED_DROP, _PUBLISHED_FELL = 0.41, 0.73
-_RANK: Mapping[str, int] = {"covered": 2, "partial": 1, "incorrect": 0, "missing": 0}
-_QUOTED_SHARE, _NEARLY_ALL = 0.6, 0.9
-_WORD = re.compile(r"\d+(?:[:.,/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FRAGMENTS = re.compile(r"\.\.\.|…|;|\n")
-_PHRASE = re.compile(r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|(?<!\w)'([^'\n]{2,80})'(?!\w)")
-_NUMERALS: Mapping[str, str] = {
-    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
-    "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-}  # fmt: skip
-_COMMON = frozenset({
-    "a", "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be",
-    "been", "before", "being", "between", "both", "but", "by", "can", "did", "do", "does",
-    "during", "each", "else", "every", "for", "from", "had", "has", "have", "how", "i", "if",
-    "in", "into", "is", "it", "its", "more", "most", "no", "not", "of", "off", "on", "once",
-    "only", "or", "other", "out", "over", "same", "so", "some", "such", "than", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
-    "under", "until", "up", "was", "we", "were", "what", "when", "where", "which", "while", "who",
-    "will", "with", "would", "you", "your", "confirm", "count", "determine", "ensure",
-    "establish", "find", "identify", "locate", "note", "observe", "recognise", "recognize", "see",
-    "verify", "check", "clip", "evidence", "frame", "milestone", "moment", "question", "scene",
-    "second", "section", "segment", "show", "shown", "time", "video", "view",
-})  # fmt: skip
+__all__ = ["Ablation", "ablation_probes", "without_milestone"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ablation:
-    """A trajectory without one milestone: how many calls and sentences went."""
+    """A trajectory without one milestone: how many calls and sentences went.
+
+    `touched` are the other milestones that lost words with it: their labels may rightly fall.
+    """
 
     trajectory: Trajectory
     calls: int
     sentences: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Marks:
-    """What belongs to one milestone: fragments cited for it, marks that decide alone, other words."""
-
-    fragments: tuple[frozenset[str], ...]
-    phrases: tuple[tuple[str, ...], ...]
-    strong: frozenset[str]
-    weak: frozenset[str]
-
-    def is_quoted(self, sentence: str) -> bool:
-        """Return whether the judge cited the sentence nearly word for word."""
-        return self.is_cited(sentence, share=_NEARLY_ALL)
-
-    def is_cited(self, sentence: str, *, share: float = _QUOTED_SHARE) -> bool:
-        """Return whether the sentence has so much of what the judge cited."""
-        words = frozenset(_content(sentence))
-        return any(
-            (len(words & fragment) >= share * len(fragment) and _agree(words, fragment))
-            or (len(words) >= 3 and words <= fragment)
-            for fragment in self.fragments
-        )
-
-    def mentions(self, sentence: str) -> bool:
-        """Return whether the sentence is cited for the milestone or bears its marks."""
-        if self.is_cited(sentence):
-            return True
-        ordered = _words(sentence)
-        found = frozenset(ordered)
-        if found & self.strong or any(_is_inside(phrase, ordered) for phrase in self.phrases):
-            return True
-        needed = 1 if len(self.weak) == 1 and not (self.strong or self.phrases) else 2
-        return len(found & self.weak) >= needed
+    touched: tuple[str, ...] = ()
 
 
 def ablation_probes(
@@ -176,61 +116,16 @@ def ablation_probes(
                     question_id=name,
                     subject=milestone.milestone_id,
                     what=f"{milestone.milestone_id} taken out: {found.calls} of {calls} calls, "
-                    f"{found.sentences} sentences",
+                    f"{found.sentences} sentences"
+                    + (
+                        f"; words of {', '.join(found.touched)} went along" if found.touched else ""
+                    ),
                     request=item.request(found.trajectory),
                     partner=clean,
+                    touched=found.touched,
                 )
             )
     return ProbeSet(probes=tuple(probes), skipped=tuple(skipped))
-
-
-def read_ablation(
-    probes: Sequence[Probe],
-    judgements: Mapping[str, TrajectoryJudgement],
-    judge: str,
-    *,
-    rng: np.random.Generator,
-) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
-    """Say whether the judge notices which piece of evidence is gone.
-
-    The mean drop of the trajectory score (positive is lower), the share in which the label of the
-    removed milestone fell, and the share in which it fell and no other label did. Cases are those in
-    which it did not fall.
-    """
-    pairs, remark = judged_probes(probes, judgements, judge)
-    fallen = [_fallen(pair) for pair in pairs]
-    own = [pair.probe.subject in names for pair, names in zip(pairs, fallen, strict=True)]
-    alone = [names == {pair.probe.subject} for pair, names in zip(pairs, fallen, strict=True)]
-    findings = tuple(
-        mean_finding(
-            "ablation",
-            judge,
-            measure,
-            values,
-            [pair.probe.question_id for pair in pairs],
-            rng=rng,
-            published=published,
-            note=remark,
-        )
-        for measure, values, published in (
-            ("mean drop of the trajectory score", [-p.change for p in pairs], _PUBLISHED_DROP),
-            ("share whose removed milestone fell", list(map(float, own)), _PUBLISHED_FELL),
-            ("share whose removed milestone alone fell", list(map(float, alone)), None),
-        )
-    )
-    cases = tuple(
-        AuditCase(
-            check="ablation",
-            question_id=pair.probe.question_id,
-            subject=pair.probe.subject,
-            what=pair.probe.what,
-            before=_label(pair.partner, pair.probe.subject),
-            after=_label(pair.judged, pair.probe.subject),
-        )
-        for pair, fell in zip(pairs, own, strict=True)
-        if not fell
-    )
-    return findings, cases
 
 
 def without_milestone(
@@ -242,7 +137,18 @@ def without_milestone(
     plan to look is no mention of what was found. The answer itself is never taken out.
     """
     trajectory = genuine.trajectory
-    marks = _marks_of(genuine.question, milestone, judgement)
+    marks = marks_of(genuine.question, milestone, judgement)
+    removed: list[str] = []
+
+    def noted(is_cut: Callable[[str], bool]) -> Callable[[str], bool]:
+        def cut_and_noted(sentence: str) -> bool:
+            is_gone = is_cut(sentence)
+            if is_gone:
+                removed.append(sentence)
+            return is_gone
+
+        return cut_and_noted
+
     gone = {
         at
         for at, event in enumerate(trajectory.events)
@@ -251,18 +157,22 @@ def without_milestone(
     if gone and len(gone) == len(trajectory.tool_calls):
         return "every call supports it, so no evidence would be left"
     first = min(gone, default=-1)
+    told = own_observations(trajectory.events)
     gone_ids = {
         event.call_id for at in gone if isinstance(event := trajectory.events[at], ToolCall)
     }
     cut = 0
     events: list[Event] = []
     for at, event in enumerate(trajectory.events):
-        if at in gone or (isinstance(event, PrimitiveOperation) and event.call_id in gone_ids):
+        if at in gone and isinstance(event, ToolCall):
+            removed += sentences(event.result)
+        if at in gone or _is_below(event, gone_ids, is_told=at in told):
             continue
-        kept, number = _event_without(event, marks.mentions if at > first else marks.is_quoted)
+        is_cut = noted(marks.mentions if at > first or at in told else marks.is_quoted)
+        kept, number = _event_without(event, is_cut, is_told=at in told)
         events.append(kept)
         cut += number
-    answer, number = text_without(trajectory.answer_text, marks.mentions)
+    answer, number = text_without(trajectory.answer_text, noted(marks.mentions))
     cut += number
     if not gone and not cut:
         return "nothing in the trajectory could be tied to it"
@@ -273,10 +183,37 @@ def without_milestone(
             trajectory,
             events=tuple(events),
             answer_text=_with_answer(answer, genuine) if number else trajectory.answer_text,
-            reasoning=text_without(trajectory.reasoning, marks.mentions)[0],
+            reasoning=text_without(trajectory.reasoning, noted(marks.mentions))[0],
         ),
         calls=len(gone),
         sentences=cut,
+        touched=_touched(genuine.question, milestone, judgement, removed),
+    )
+
+
+def _is_below(event: Event, gone_ids: Collection[str], *, is_told: bool) -> bool:
+    """Return whether an event happened inside a call: an operation of one that goes, or an observer's words.
+
+    No judge sees an observer's words inside a call. Without the call they would stand there as an
+    observation of the agent's own.
+    """
+    if isinstance(event, ModelCall):
+        return event.role == "observer" and not is_told
+    return isinstance(event, PrimitiveOperation) and event.call_id in gone_ids
+
+
+def _touched(
+    question: Question,
+    milestone: Milestone,
+    judgement: TrajectoryJudgement,
+    removed: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the other milestones that words belong to which went."""
+    return tuple(
+        step.milestone_id
+        for step in question.milestones
+        if step.milestone_id != milestone.milestone_id
+        and any(map(marks_of(question, step, judgement).mentions, removed))
     )
 
 
@@ -292,13 +229,19 @@ def _with_answer(rest: str, genuine: Genuine) -> str:
 def _has_content(event: Event) -> bool:
     return (
         isinstance(event, ModelCall)
-        and event.role == "orchestrator"
+        and event.role in {"orchestrator", "observer"}
         and bool(event.text.strip() or event.reasoning.strip())
     )
 
 
-def _event_without(event: Event, is_cut: Callable[[str], bool]) -> tuple[Event, int]:
-    if isinstance(event, ModelCall) and event.role == "orchestrator":
+def _event_without(
+    event: Event, is_cut: Callable[[str], bool], *, is_told: bool
+) -> tuple[Event, int]:
+    """Return an event without the sentences that go; `is_told` is what an observer told the agent."""
+    if isinstance(event, ModelCall) and event.role == "observer" and not is_told:
+        # What a tool was told: with that call gone it would pass for what the agent was told itself.
+        return replace(event, text=""), 0
+    if isinstance(event, ModelCall) and (event.role == "orchestrator" or is_told):
         text, cut = text_without(event.text, is_cut)
         reasoning, thought = text_without(event.reasoning, is_cut)
         return replace(event, text=text, reasoning=reasoning), cut + thought
@@ -306,84 +249,3 @@ def _event_without(event: Event, is_cut: Callable[[str], bool]) -> tuple[Event, 
         arguments, cut = value_without(event.arguments, is_cut)
         return replace(event, arguments=cast("Mapping[str, JsonValue]", arguments)), cut
     return event, 0
-
-
-def _marks_of(question: Question, milestone: Milestone, judgement: TrajectoryJudgement) -> _Marks:
-    cited = {label.milestone_id: label.evidence for label in judgement.scores.milestones}
-    others = frozenset(
-        word
-        for step in question.milestones
-        if step.milestone_id != milestone.milestone_id
-        for word in _words(f"{step.text}\n{cited[step.milestone_id]}")
-    )
-    evidence = cited[milestone.milestone_id]
-    fragments = tuple(
-        words for part in _FRAGMENTS.split(evidence) if len(words := frozenset(_content(part))) >= 2
-    )
-    own = frozenset(_content(milestone.text)) - others
-    numbers = {word for word in _content(evidence) if word[0].isdigit()} - others
-    strong = {
-        word for word in own | numbers if word[0].isdigit() and sum(map(str.isdigit, word)) >= 2
-    } | {word for word in own if word in _names(milestone.text)}
-    return _Marks(
-        fragments=fragments,
-        phrases=tuple(
-            tuple(_words(next(filter(None, match.groups()))))
-            for match in _PHRASE.finditer(milestone.text)
-        ),
-        strong=frozenset(strong),
-        weak=own - strong,
-    )
-
-
-def _agree(words: frozenset[str], fragment: frozenset[str]) -> bool:
-    numbers = {word for word in fragment if word[0].isdigit()}
-    return not numbers or bool(numbers & words)
-
-
-def _names(text: str) -> frozenset[str]:
-    """Return the words with a capital inside a sentence."""
-    return frozenset(
-        word
-        for sentence in sentences(text)
-        for match in list(_WORD.finditer(sentence))[1:]
-        if match.group()[0].isupper()
-        for word in _words(match.group())
-    )
-
-
-def _words(text: str) -> list[str]:
-    found: list[str] = []
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        word = match.group()
-        if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-            word = word[:-1]
-        found.append(_NUMERALS.get(word, word))
-    return found
-
-
-def _content(text: str) -> list[str]:
-    return [word for word in _words(text) if word not in _COMMON and (word[0].isdigit() or len(word) > 2)]  # fmt: skip
-
-
-def _is_inside(phrase: Sequence[str], words: Sequence[str]) -> bool:
-    size = len(phrase)
-    return size > 0 and any(
-        list(words[at : at + size]) == list(phrase) for at in range(len(words) - size + 1)
-    )
-
-
-def _fallen(pair: JudgedProbe) -> set[str]:
-    before = {label.milestone_id: label.status for label in pair.partner.scores.milestones}
-    return {
-        label.milestone_id
-        for label in pair.judged.scores.milestones
-        if _RANK[label.status] < _RANK[before[label.milestone_id]]
-    }
-
-
-def _label(judgement: TrajectoryJudgement, milestone_id: str) -> str:
-    (status,) = (
-        label.status for label in judgement.scores.milestones if label.milestone_id == milestone_id
-    )
-    return f"{status}, {judgement.trajectory_score:.3f}"

@@ -301,7 +301,7 @@ def read_key(path: Path) -> RatingKey:
     Raises
     ------
     InvalidResults
-        If it cannot be read or is no key.
+        If it cannot be read or is no key, or the raters are not names that are all different.
     """
     try:
         record = cast("Mapping[str, JsonValue]", json.loads(path.read_text("utf-8")))
@@ -313,9 +313,19 @@ def read_key(path: Path) -> RatingKey:
                 name: TypeAdapter(KeyEntry).validate_json(json.dumps(entry), strict=True)
                 for name, entry in items.items()
             },
-            raters=tuple(cast("list[str]", record["raters"])),
+            raters=_raters(record["raters"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidResults(
             f"{path}: not the key of a rating form ({error}); take the one that `taketwo rating-form` wrote"
         ) from error
+
+
+def _raters(found: JsonValue) -> tuple[str, ...]:
+    names = [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    given = found if isinstance(found, list) else [found]
+    named = {name for name in names if name.strip()}
+    if not given or len(named) < len(given):
+        shown = f"{found!r:.60}"
+        raise ValueError(f"raters is {shown}, expected a list of names that are all different")
+    return tuple(names)

@@ -12,10 +12,12 @@ import numpy as np
 
 from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
 from taketwo.scores.judge_audit.judge_probes import (
+    UNSCORED_AXIS,
     Genuine,
     Probe,
     ProbeSet,
     axis_pairs,
+    axis_remark,
     correlation_finding,
     joined,
     judged_probes,
@@ -92,7 +94,8 @@ def read_references(
             axis_pairs(pairs, axis),
             rng=rng,
             published=_PUBLISHED_REFERENCES[axis],
-            note=remark,
+            note=joined(remark, axis_remark(pairs, axis)),
+            reason=UNSCORED_AXIS if pairs else None,
         )
         for axis in AXES
     ]
@@ -111,4 +114,4 @@ def read_references(
             note=joined(remark, f"without {', '.join(lacking)}" if lacking and known else ""),
         )
     )
-    return tuple(found), moved_cases(pairs, "references")
+    return tuple(found), moved_cases(pairs)

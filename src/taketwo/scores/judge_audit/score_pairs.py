@@ -34,6 +34,7 @@ __all__ = [
 
 LEVEL = 0.95
 NEARLY_ALL = 0.8
+MANY = 0.05
 SAME_MEAN = 1e-9
 
 
@@ -52,7 +53,7 @@ class ArmOrder:
     """Do two sides rank the arms alike? Arms best first by each side, arms of one mean in one group.
 
     `tau` is Kendall's tau-b of the arms' means; its `n` counts runs. `same_order` and `same_first`
-    are None where nothing could be ranked.
+    are None where nothing could be ranked, as where all arms are tied on one side.
     """
 
     tau: Estimate
@@ -63,11 +64,14 @@ class ArmOrder:
 
     def note(self, first: str, second: str) -> str:
         """Return both orders in words."""
-        if self.same_order is None:
+        if not self.first:
             return ""
+        orders = f"{first}: {_order_words(self.first)}; {second}: {_order_words(self.second)}"
+        if self.same_order is None:
+            return orders
         return (
-            f"{first}: {_order_words(self.first)}; {second}: {_order_words(self.second)}; same order: "
-            f"{'yes' if self.same_order else 'no'}; same first: {'yes' if self.same_first else 'no'}"
+            f"{orders}; same order: {'yes' if self.same_order else 'no'}; same first: "
+            f"{'yes' if self.same_first else 'no'}"
         )
 
 
@@ -109,12 +113,13 @@ def arm_order(
     )
     means = table.mean(axis=0)
     first, second = _grouped(arms, means[:size]), _grouped(arms, means[size:])
+    is_ranked = len(first) > 1 and len(second) > 1
     return ArmOrder(
         tau=tau,
         first=first,
         second=second,
-        same_order=first == second,
-        same_first=first[0] == second[0],
+        same_order=first == second if is_ranked else None,
+        same_first=first[:1] == second[:1] if is_ranked else None,
     )
 
 
@@ -191,22 +196,43 @@ def finding_of(
     published: float | None = None,
     note: str = "",
 ) -> AuditFinding:
-    """Return an estimate as a finding; why it has no interval is a remark, why it is none its reason."""
+    """Return an estimate as a finding; why it has no interval is a remark, why it is none its reason.
+
+    Where all draws give one number there is no interval: it would claim a certainty that nothing
+    supports, as of an AUC of 1.
+    """
     is_known = estimate.value is not None
-    remarks = (note, (estimate.reason or "") if is_known else "")
+    is_point = (
+        estimate.low is not None
+        and estimate.high is not None
+        and estimate.high - estimate.low < SAME_MEAN
+    )
+    remarks = (
+        note,
+        (estimate.reason or "") if is_known else "",
+        "no interval: all draws give the same number" if is_point else "",
+        "" if is_point else _of_undefined_draws(estimate),
+    )
     return AuditFinding(
         check=check,
         subject=subject,
         measure=measure,
         value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
+        low=None if is_point else estimate.low,
+        high=None if is_point else estimate.high,
         n=estimate.n,
         clusters=estimate.clusters,
         published=published,
         reason=None if is_known else estimate.reason,
         note="; ".join(remark for remark in remarks if remark),
     )
+
+
+def _of_undefined_draws(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.undefined_draws < MANY * estimate.draws:
+        return ""
+    share = 100 * estimate.undefined_draws / estimate.draws
+    return f"{share:.0f} % of the draws give no number; the interval is over the others"
 
 
 def question_codes(question_ids: Sequence[str]) -> NDArray[np.int64]:
@@ -228,6 +254,8 @@ def ceiling_note(values: NDArray[np.float64], who: str) -> str:
     share = float(counts[at]) / len(values)
     if share < NEARLY_ALL:
         return ""
+    if len(found) == 1:
+        return f"all of {who} are {found[0]:g}"
     return (
         f"{100 * share:.0f} % of {who} are {found[at]:g}: the correlation hangs on the few others"
     )

@@ -15,35 +15,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Literal, cast
-
-import numpy as np
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import Question
 from taketwo.executions.trajectory import Event, ModelCall, Note, ToolCall, Trajectory
-from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
-from taketwo.scores.judge_audit.judge_probes import (
-    MOVED,
-    Genuine,
-    Probe,
-    ProbeSet,
-    drawn_by_difficulty,
-    joined,
-    mean_finding,
-    unprobed,
-)
-from taketwo.scores.trajectory_judgements import TrajectoryJudgement
 
 __all__ = [
     "STYLES",
     "TimeStyle",
-    "format_findings",
-    "format_probes",
-    "read_formats",
     "times_in",
+    "times_of_question",
     "trajectory_with_times",
     "with_times",
 ]
@@ -105,6 +89,12 @@ _LATEST_S = 1_000_000
 def times_in(text: str) -> tuple[str, ...]:
     """Return the times that a text writes, as they stand there."""
     return tuple(match.group() for match in _FOUND.finditer(text) if not _is_no_time(match))
+
+
+def times_of_question(question: Question) -> frozenset[str]:
+    """Return the times that a question, its options and its milestones write, as they stand there."""
+    texts = (question.text, *question.options, *(step.text for step in question.milestones))
+    return frozenset(match.group() for text in texts for match in _FOUND.finditer(text))
 
 
 def with_times(text: str, style: TimeStyle, *, fps: float = 1.0, keep: Collection[str] = ()) -> str:
@@ -170,99 +160,6 @@ def trajectory_with_times(
         answer_text=text(trajectory.answer_text),
         reasoning=text(trajectory.reasoning),
     )
-
-
-def format_probes(
-    genuine: Sequence[Genuine], *, rng: np.random.Generator, k: int = 50, fps: float = 1.0
-) -> ProbeSet:
-    """Return `k` trajectories, in their shares of difficulty, in each of the three notations.
-
-    A trajectory without a time is skipped. The probes of one trajectory differ in `subject`.
-    """
-    probes: list[Probe] = []
-    skipped: list[AuditCase] = []
-    for item in drawn_by_difficulty(genuine, k, rng=rng):
-        name, keep = item.question.question_id, _of_question(item.question)
-        versions = {
-            style: item.request(trajectory_with_times(item.trajectory, style, fps=fps, keep=keep))
-            for style in STYLES
-        }
-        if len({request.trajectory.text for request in versions.values()}) < len(STYLES):
-            skipped.append(unprobed("formats", name, "", "the trajectory writes no time"))
-            continue
-        probes += [
-            Probe(
-                check="formats",
-                question_id=name,
-                subject=style,
-                what=f"all times written as {style}"
-                + (f" at {fps:g} frames a second" if style == "frames" else ""),
-                request=request,
-            )
-            for style, request in versions.items()
-        ]
-    return ProbeSet(probes=tuple(probes), skipped=tuple(skipped))
-
-
-def read_formats(
-    probes: Sequence[Probe],
-    judgements: Mapping[str, TrajectoryJudgement],
-    judge: str,
-    *,
-    rng: np.random.Generator,
-) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
-    """Say how far the notation of times moves the score of the same trajectory; see `format_findings`."""
-    scores = {
-        (probe.question_id, probe.subject): judgement.trajectory_score
-        for probe in probes
-        if (judgement := judgements.get(probe.request.key(judge))) is not None
-    }
-    return format_findings([probe.question_id for probe in probes], scores, judge, rng=rng)
-
-
-def format_findings(
-    question_ids: Sequence[str],
-    scores: Mapping[tuple[str, str], float],
-    subject: str,
-    *,
-    rng: np.random.Generator,
-) -> tuple[tuple[AuditFinding, ...], tuple[AuditCase, ...]]:
-    """Return what scores (0 to 1) of (question, notation) say of one judge.
-
-    The mean, over the trajectories that were judged in all three notations, of the largest difference
-    between two of them, and the share for which it is not 0. Cases are those that moved by a quarter
-    or more.
-    """
-    names = sorted(set(question_ids))
-    whole = [name for name in names if all((name, style) in scores for style in STYLES)]
-    by_style = {name: [scores[name, style] for style in STYLES] for name in whole}
-    spans = [max(values) - min(values) for values in by_style.values()]
-    lacking = len(names) - len(whole)
-    note = joined(
-        f"{lacking} of {len(names)} trajectories lack a judgement and are in no number"
-        if lacking
-        else ""
-    )
-    findings = tuple(
-        mean_finding("formats", subject, measure, values, whole, rng=rng, note=note)
-        for measure, values in (
-            ("mean of the largest change between notations", spans),
-            ("share whose score changes", [float(span > 1e-9) for span in spans]),
-        )
-    )
-    cases = tuple(
-        AuditCase(
-            check="formats",
-            question_id=name,
-            subject=subject,
-            what="the same trajectory in the notation that scores highest, and in the lowest",
-            before=_extreme(by_style[name], max),
-            after=_extreme(by_style[name], min),
-        )
-        for name, span in zip(whole, spans, strict=True)
-        if span >= MOVED - 1e-9
-    )
-    return findings, cases
 
 
 def _is_no_time(match: re.Match[str]) -> bool:
@@ -376,13 +273,3 @@ def _value(
             for key, item in value.items()
         }
     return [_value(item, text, time, is_time=is_time, depth=depth + 1) for item in value]
-
-
-def _extreme(values: Sequence[float], best: Callable[[Sequence[float]], float]) -> str:
-    value = best(values)
-    return f"{STYLES[values.index(value)]}: {value:.3f}"
-
-
-def _of_question(question: Question) -> frozenset[str]:
-    texts = (question.text, *question.options, *(step.text for step in question.milestones))
-    return frozenset(match.group() for text in texts for match in _FOUND.finditer(text))
