@@ -19,6 +19,7 @@ from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.trajectory import Event, ModelCall
 from taketwo.exporting import export_study
+from taketwo.outcomes.build import Label, outcomes_of
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.outcomes.table import read_outcomes
 from taketwo.scores.formats.file_names import safe_name, unique_names
@@ -176,6 +177,39 @@ def test_an_audit_of_an_export_sees_the_outcomes_of_the_study(
     assert {item.number for item in found.reading.executions} == {1, 2}
 
 
+@pytest.mark.parametrize("form", ["agentvidbench", "sage"])
+def test_a_reply_that_a_model_read_for_us_keeps_letter_and_verdict(
+    tmp_path: Path, form: Any
+) -> None:
+    plan = make_study_plan()
+    said = [
+        replace(cell, run_status="unparsed", answer_index=None)
+        if (cell.arm, cell.question_id) == ("base", "7")
+        else cell
+        for cell in cells_of(plan)
+    ]
+    study = write_study(tmp_path / "study", plan, said)
+
+    def read_out(question_id: str, cell: Any) -> Label:
+        index = 2 if cell.run_status == "unparsed" else cell.answer_index
+        source = "extracted" if cell.run_status == "unparsed" else "agent"
+        return Label("scored", float(index == 2), float(index == 2), source, index)
+
+    outcomes_of(plan, said, read_out).write(study / "outcomes.parquet")
+
+    done = export_study(study, form=form, output=tmp_path / "exp")
+
+    if form == "agentvidbench":
+        results = record(done.paths[0] / "evaluation/results/question7.json")
+        assert results["accuracy"] == {"gold": "C", "pred": "C", "correct": True}
+        assert results["letter_extraction"] == {"majority": "C", "agreement": 1.0, "n_null": 0}
+    table = to_outcomes(read(done.output), {}).to_polars()
+    own = table.filter(table["arm"].str.starts_with("base") & table["accuracy"].is_not_null())
+    assert own.sort("execution", "question_id").select("run_status", "accuracy").rows() == [
+        ("unparsed", 1.0), ("answered", 0.0), ("unparsed", 1.0), ("answered", 0.0),
+    ]  # fmt: skip
+
+
 def test_executions_of_one_study_belong_together(study: Path, tmp_path: Path) -> None:
     done = export_study(study, form="agentvidbench", output=tmp_path / "exp")
 
@@ -330,6 +364,22 @@ def test_thoughts_are_there_after_reading_what_was_written(tmp_path: Path) -> No
             ]
             compared += 1
     assert compared == 8
+
+
+def test_a_reply_of_a_single_turn_that_was_changed_is_read_as_it_stands(
+    study: Path, tmp_path: Path
+) -> None:
+    root = export_study(study, form="agentvidbench", output=tmp_path / "exp").paths[0]
+    (root / "inference/trajectories/question7.txt").write_text("Something else.", "utf-8")
+
+    seven, eight = run_of(tmp_path / "exp", root.name).items[:2]
+
+    assert seven.trajectory is not None
+    assert eight.trajectory is not None
+    assert [call.text for call in seven.trajectory.model_calls] == ["Something else."]
+    assert [call.text for call in eight.trajectory.model_calls] == [
+        "I looked 1 times.\nFINAL ANSWER: D"
+    ]
 
 
 def thought(event: Event) -> Event:

@@ -6,19 +6,23 @@ import hashlib
 import json
 import shutil
 import stat
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.exported_study import JUDGE, cells_of, make_study_plan, question, write_study
 from tests.outcomes.imports.files import read
 from tests.plans import make_plan
+from tests.scores.formats.lemon_run import JUDGE as JUDGE_RECORD
 from tests.scores.formats.lemon_run import (
     JUDGE_REPLY,
     LETTERS,
     NORMALIZED,
+    RESULTS,
     SINGLE_TURN_PROGRESS,
     SINGLE_TURN_TEXT,
     canonical,
@@ -34,11 +38,13 @@ from taketwo.benchmarks.question import Question
 from taketwo.cli.rejudge import command
 from taketwo.errors import DataError, InvalidQuestion, InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
-from taketwo.executions.trajectory import ModelCall, Trajectory
+from taketwo.executions.trajectory import ModelCall, Note, PrimitiveOperation, Trajectory
 from taketwo.exporting import export_study
 from taketwo.outcomes.imports.to_outcomes import to_outcomes
 from taketwo.rejudging import Rejudged, rejudge
 from taketwo.scores.formats.run_folder import read_run
+from taketwo.scores.judgement_pool import asking
+from taketwo.scores.trajectory_judgements import TrajectoryJudgement, read_trajectory_judgements
 
 REPLY = json.dumps(JUDGE_REPLY)
 
@@ -699,6 +705,56 @@ def test_an_exported_study_is_judged_again_from_its_own_pool(tmp_path: Path, pre
     assert tables[0].select(measured).rows() == tables[1].select(measured).rows()
 
 
+def test_scores_that_break_the_schema_do_not_keep_a_run_from_being_judged_again(
+    tmp_path: Path,
+) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    for kind, record in (("judge", JUDGE_RECORD), ("results", RESULTS)):
+        wrong = {**record["process"], "scores": {"P1": 3}, "failure_tags": ["none"] * 9}
+        path = root / f"evaluation/{kind}/question9001.json"
+        write_json(path, changed(record, number=9001, process=wrong))
+
+    done, _ = judged(root, dataset, tmp_path / "again")
+
+    assert (done.judged, done.failures) == (1, {})
+    (item,) = read_run(tmp_path / "again").items
+    assert item.process is not None
+    assert item.process.trajectory_score == 0.6
+
+
+def test_looks_and_remarks_that_a_study_was_judged_by_are_in_the_run_folders_too(
+    tmp_path: Path,
+) -> None:
+    look = PrimitiveOperation(
+        operation="extract_video_parts", succeeded=True, freshness="fresh", seconds=0.1,
+        charged_s=0.1, frames=6,
+    )  # fmt: skip
+    asked = replace(look, call_id="c1")
+    plan = make_study_plan()
+    cells = [
+        replace(cell, events=(look, asked, Note(text="transcript cut"), *cell.events))
+        if cell.events
+        else cell
+        for cell in cells_of(plan)
+    ]
+    study = write_study(tmp_path / "study", plan, cells)
+    exported = export_study(study, form="agentvidbench", output=tmp_path / "exp")
+
+    for root in exported.paths:
+        done = rejudge(
+            root, study, JUDGE, output=tmp_path / "again" / root.name,
+            judgements=study / "judgements",
+        )  # fmt: skip
+        assert (done.judged, done.pooled) == (0, 2)
+
+    steps = json.loads(
+        (exported.paths[2] / "inference/outputs/question7.normalized.json").read_text("utf-8")
+    )
+    assert [step["phase"] for step in steps["steps"]][:2] == ["observe", "thinking"]
+    assert steps["steps"][0]["data"] == {"text": "looked at 6 frames of the video", "frames": 6}
+    assert steps["metrics"]["n_observe"] == 1
+
+
 OPEN = Question(
     question_id="what",
     text="What is on the table?",
@@ -785,3 +841,95 @@ def test_a_study_is_found_by_its_file_and_must_have_the_questions(tmp_path: Path
     (study / "plan.json").unlink()
     with pytest.raises(DataError, match="freeze one with: taketwo plan"):
         judged(root, study, tmp_path / "d", name=JUDGE.name)
+
+
+def served_by(model: str) -> Any:
+    return says(REPLY).model_copy(update={"model": model})
+
+
+def test_another_model_behind_the_judges_name_is_left_out_and_told(tmp_path: Path) -> None:
+    numbers = tuple(range(1, 13))
+    root, dataset = write_run(tmp_path, numbers=numbers), write_dataset(tmp_path / "d", *numbers)
+    distinct(root, *numbers)
+    first = [served_by("served-1")] * 6
+    judge = script([*first, served_by("served-2")], repeat_last=True)
+
+    done, _ = judged(root, dataset, tmp_path / "again", name=judge)
+
+    # batches of 4: of the second one 2 are left out, of the third one all, the rest is not asked
+    assert (done.requested, done.judged, len(done.failures)) == (12, 6, 6)
+    assert all("while the labels so far are by served-1" in why for why in done.failures.values())
+    records = [
+        json.loads(path.read_text("utf-8"))
+        for path in (tmp_path / "again/evaluation/judge").glob("question*.json")
+    ]
+    kept = [record["taketwo"]["judging"] for record in records if "taketwo" in record]
+    assert [judging["served_model"] for judging in kept] == ["served-1"] * 6
+    assert {(judging["protocol"], judging["rubric"]) for judging in kept} == {("blind", "standard")}
+    assert sum("served by served-2" in record.get("error", "") for record in records) == 6
+    again, _ = judged(root, dataset, tmp_path / "again", name=judge)
+    assert (again.judged, again.pooled, len(again.failures)) == (0, 6, 6)
+
+
+def test_pooled_judgements_of_two_served_models_are_refused_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
+    numbers = (1, 2, 3)
+    root, dataset = write_run(tmp_path, numbers=numbers), write_dataset(tmp_path / "d", *numbers)
+    distinct(root, *numbers)
+    judge = script([served_by("served-1")], repeat_last=True)
+    judged(root, dataset, tmp_path / "again", name=judge)
+    (part,) = (tmp_path / "judgements").glob("trajectories-*.parquet")
+    frame = pl.read_parquet(part)
+    served = pl.Series("served_model", ["served-1", "served-2", "served-1"])
+    frame.with_columns(served).head(2).write_parquet(part)
+
+    with pytest.raises(InvalidResults, match="come from 2 served models") as told:
+        judged(root, dataset, tmp_path / "other", name=judge)
+
+    assert str(part) in str(told.value)
+    assert len(requests_of(judge)) == 3
+
+
+def test_while_a_process_asks_for_these_judgements_no_other_one_does(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    judge = script([REPLY], repeat_last=True)
+
+    with (
+        asking(tmp_path / "judgements"),
+        pytest.raises(RequestError, match="another process is asking judges"),
+    ):
+        judged(root, dataset, tmp_path / "again", name=judge)
+
+    assert requests_of(judge) == []
+    assert judged(root, dataset, tmp_path / "again", name=judge)[0].judged == 1
+    with asking(tmp_path / "judgements"):
+        assert judged(root, dataset, tmp_path / "other", name=judge)[0].pooled == 1
+
+
+def test_what_another_process_was_told_meanwhile_is_not_paid_for_again(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    judge = script([REPLY], repeat_last=True)
+    judged(root, dataset, tmp_path / "first", name=judge)
+    known = read_trajectory_judgements(tmp_path / "judgements")
+    reads: list[Mapping[str, TrajectoryJudgement]] = [{}, known]
+
+    def read_next(_folder: Path) -> Mapping[str, TrajectoryJudgement]:
+        return reads.pop(0)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("taketwo.rejudging.read_trajectory_judgements", read_next)
+        done, _ = judged(root, dataset, tmp_path / "second", name=judge)
+
+    assert (done.judged, done.pooled, len(requests_of(judge))) == (0, 1, 1)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a place nobody can write")
+def test_an_output_that_cannot_be_written_is_told_before_anything_is_spent(tmp_path: Path) -> None:
+    root, dataset = write_run(tmp_path / "exp"), write_dataset(tmp_path / "d")
+    judge = script([REPLY], repeat_last=True)
+
+    with pytest.raises(RequestError, match=r"cannot be written .* nothing was spent"):
+        judged(root, dataset, Path("/proc/again"), name=judge, judgements=tmp_path / "pool")
+
+    assert requests_of(judge) == []

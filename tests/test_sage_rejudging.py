@@ -9,17 +9,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from tests.exported_study import cells_of, make_study_plan, write_study
 from tests.outcomes.imports.files import cells, read, write_json, write_lines
 from tests.scripted_model import HttpError, Request, requests_of, says, script
 
+from taketwo.benchmarks.question import Question
 from taketwo.cli.rejudge import command
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.executions.model_spec import ModelSpec
+from taketwo.executions.trajectory import Trajectory
 from taketwo.exporting import export_study
+from taketwo.outcomes.imports.sage_answers import sage_answers
+from taketwo.outcomes.imports.sources import open_source
 from taketwo.sage_rejudging import rejudge_sage
+from taketwo.scores.formats.sage_trace import SageCell, inference_row
+from taketwo.scores.grading import JudgeRequest
+from taketwo.scores.judgement_pool import asking
 
 KEYS = [
     "index", "question", "answer", "correct_answer", "full_answer", "is_correct",
@@ -268,6 +276,52 @@ def test_one_of_our_cells_that_broke_is_not_asked_about(tmp_path: Path) -> None:
     assert (done.failed_runs, done.unanswered, done.accuracy) == (1, 0, None)
 
 
+def test_an_open_answer_of_a_study_has_the_label_that_it_has_there(tmp_path: Path) -> None:
+    asked = Question(
+        question_id="v-1", text="What is on the table?", video_id="v", video_path="v.mp4",
+        answer_text="a lemon", accepted_answers=("lemon", "one lemon"),
+    )  # fmt: skip
+    cell = Trajectory(
+        arm="base", question_id="v-1", execution=1, run_status="answered", answer_text="a lime"
+    )
+    row = inference_row(
+        SageCell(
+            question=asked, trajectory=cell, is_correct=None, score_status="not_judged",
+            option_index=None, shows_letter=False, measures={},
+        )
+    )  # fmt: skip
+    run = write_lines(tmp_path / "run.jsonl", [row])
+
+    (found,) = sage_answers(open_source(run))
+
+    assert found.request is not None
+    assert found.request.key("j") == JudgeRequest(question=asked, answer="a lime").key("j")
+
+
+@pytest.mark.parametrize("status", ["limit", "abstained"])
+def test_one_of_our_cells_that_ended_without_an_answer_is_wrong_here_as_in_the_study(
+    tmp_path: Path, status: str
+) -> None:
+    own = {"question_id": "v1-abc", "run_status": status, "score_status": "scored"}
+    run = write_lines(tmp_path / "run.jsonl", [answer(1, "It may be blue.", taketwo=own)])
+
+    done, (row,), judge = judged(run, tmp_path / "out.json")
+
+    assert requests_of(judge) == []
+    assert (row["is_correct"], row["error"], done.unanswered) == (False, None, 1)
+    ((value, told),) = cells(read(tmp_path / "out.json"), "accuracy").values()
+    assert (value, told) == (0.0, status)
+
+
+def test_a_letter_that_is_not_a_number_is_none(tmp_path: Path) -> None:
+    run = write_lines(tmp_path / "run.jsonl", [answer(1, correct_answer=float("nan"))])
+
+    _, (row,), judge = judged(run, tmp_path / "out.json")
+
+    assert "nan" not in requests_of(judge)[0].text.lower()
+    assert row["correct_answer"] is None
+
+
 def test_all_broken_rows_are_named_and_nobody_is_asked(tmp_path: Path) -> None:
     run = tmp_path / "run.jsonl"
     unanswered = answer(5)
@@ -416,3 +470,84 @@ def test_an_export_tells_of_cells_without_an_answer_where_there_are_some(tmp_pat
     (note,) = some.notes
     assert note.startswith("4 cells that ended in an error or did not run have no answer")
     assert none.notes == ()
+
+
+def served_by(model: str) -> Any:
+    return says(verdict("correct")).model_copy(update={"model": model})
+
+
+def test_another_model_behind_the_judges_name_is_left_out_and_the_result_is_written(
+    tmp_path: Path,
+) -> None:
+    run = write_lines(tmp_path / "run.jsonl", [answer(number) for number in range(12)])
+    judge = script([*[served_by("served-1")] * 6, served_by("served-2")], repeat_last=True)
+
+    done, rows, _ = judged(run, tmp_path / "out.json", judge)
+
+    assert (done.judged, len(done.failures), done.decided, done.correct) == (6, 6, 6, 6)
+    assert all("served-1" in why and "served-2" in why for why in done.failures.values())
+    served = [row["taketwo"]["judging"].get("served_model") for row in rows]
+    assert sorted(map(str, served)) == ["None"] * 6 + ["served-1"] * 6
+    assert [row["is_correct"] is None for row in rows] == [row["error"] is not None for row in rows]
+    again, _, _ = judged(run, tmp_path / "again.json", judge)
+    assert (again.judged, again.pooled, again.decided) == (0, 6, 6)
+
+
+def test_pooled_labels_of_two_served_models_are_refused_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
+    run = write_lines(tmp_path / "run.jsonl", [answer(1), answer(2), answer(3)])
+    judge = script([served_by("served-1")], repeat_last=True)
+    judged(run, tmp_path / "out.json", judge)
+    (part,) = (tmp_path / "judgements").glob("part-*.parquet")
+    served = pl.Series("served_model", ["served-1", "served-2"])
+    pl.read_parquet(part).head(2).with_columns(served).write_parquet(part)
+
+    with pytest.raises(InvalidResults, match="come from 2 served models") as told:
+        judged(run, tmp_path / "again.json", judge)
+
+    assert str(part) in str(told.value)
+    assert len(requests_of(judge)) == 3
+
+
+def test_while_a_process_asks_for_these_labels_no_other_one_does(tmp_path: Path) -> None:
+    run = write_lines(tmp_path / "run.jsonl", [answer(1)])
+    judge = script([by_colour], repeat_last=True)
+
+    with (
+        asking(tmp_path / "judgements"),
+        pytest.raises(RequestError, match="another process is asking judges"),
+    ):
+        judged(run, tmp_path / "out.json", judge)
+
+    assert requests_of(judge) == []
+    assert judged(run, tmp_path / "out.json", judge)[0].judged == 1
+
+
+@pytest.mark.parametrize("place", ["folder", "name"])
+def test_an_output_that_cannot_be_written_is_told_before_anything_is_spent(
+    tmp_path: Path, place: str
+) -> None:
+    if place == "folder" and not Path("/proc/self").exists():
+        pytest.skip("needs a place nobody can write")
+    run = write_lines(tmp_path / "run.jsonl", [answer(1)])
+    out = Path("/proc/again/out.json") if place == "folder" else tmp_path / f"{'x' * 245}.json"
+    judge = script([by_colour], repeat_last=True)
+
+    with pytest.raises(RequestError, match=r"cannot be written .* nothing was spent"):
+        rejudge_sage(run, ModelSpec(name=judge), output=out, judgements=tmp_path / "pool")
+
+    assert requests_of(judge) == []
+
+
+def test_a_key_that_stands_twice_is_named_and_nobody_is_asked(tmp_path: Path) -> None:
+    row = json.dumps(score(1, True))
+    run = tmp_path / "run.jsonl"
+    twice = row.replace('"is_correct": true', '"is_correct": true, "is_correct": false')
+    run.write_text(f"{json.dumps(score(0, True))}\n{twice}\n", "utf-8")
+    judge = script([by_colour], repeat_last=True)
+
+    with pytest.raises(InvalidResults, match=r"line 2: the key 'is_correct' stands 2 times"):
+        judged(run, tmp_path / "out.json", judge)
+
+    assert requests_of(judge) == []

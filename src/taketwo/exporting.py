@@ -86,6 +86,12 @@ class _Row:
         return None if accuracy is None else accuracy == 1.0
 
     @property
+    def option_index(self) -> int | None:
+        """Return the option that the score rests on: the agent's, or one that a model read for us."""
+        index = self.values.get("answer_index")
+        return index if isinstance(index, int) else self.trajectory.answer_index
+
+    @property
     def status(self) -> str:
         """Return why nobody can say whether the answer is right, or how the cell ended."""
         ended = str(self.values["run_status"])
@@ -155,9 +161,8 @@ def _read(where: StudyFolder) -> _Study:
     scoring = study_scoring(where.folder, plan).scoring
     process: ProcessOf | None = None
     if scoring is not None:
-        labels = ProcessLabels(
-            plan, scoring, JudgementPool(where.folder / "judgements").trajectories
-        )
+        pool = JudgementPool(where.folder / "judgements")
+        labels = ProcessLabels(plan, scoring, pool.trajectories)
 
         def process_of(cell: Trajectory) -> tuple[str, TrajectoryJudgement | None]:
             return labels.process_of(cell.question_id, cell)
@@ -247,22 +252,19 @@ def _run_folders(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
 def _evaluated(cell: RunCell, row: _Row, process_of: ProcessOf | None, framework: str) -> Evaluated:
     question = cell.question
     truth = question.answer_index
-    index = cell.trajectory.answer_index
-    judged: TrajectoryJudgement | None = None
-    status = "not_judged"
-    if process_of is not None:
-        status, judged = process_of(cell.trajectory)
+    letter = None if row.option_index is None else question.labels[row.option_index]
+    status, judged = ("not_judged", None) if process_of is None else process_of(cell.trajectory)
     return Evaluated(
         question_id=cell.question_id,
         question=question,
         gold=question.answer_text if truth is None else question.labels[truth],
-        letter=None if index is None else question.labels[index],
+        letter=letter,
         is_correct=row.is_correct,
         status=row.status,
         process=None if judged is None else judged.scores,
         judge=None if judged is None else judged.judge,
         judge_error="the judge gave no usable reply" if status == "judge_error" else None,
-        letters=letters_of(cell, framework=framework),
+        letters=letters_of(cell, letter, framework=framework),
         own=_judging(judged),
     )
 
@@ -296,6 +298,7 @@ def _sage_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
                 trajectory=row.trajectory,
                 is_correct=row.is_correct,
                 score_status=str(row.values["score_status"]),
+                option_index=row.option_index,
                 shows_letter=is_minerva,
                 measures={measure: row.number(measure) for measure in _MEASURES},
             )
@@ -310,12 +313,11 @@ def _sage_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
     unanswered = sum(
         row.trajectory.run_status in _FAILED for rows in study.rows.values() for row in rows
     )
-    if not unanswered:
-        return paths, []
-    return paths, [
+    note = (
         f"{unanswered} cells that ended in an error or did not run have no answer and is_correct null, "
         "which SAGE's own evaluator would count as wrong"
-    ]
+    )
+    return paths, [note] if unanswered else []
 
 
 def _atif_files(study: _Study, output: Path) -> tuple[list[Path], list[str]]:

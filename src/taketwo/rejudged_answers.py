@@ -89,6 +89,8 @@ def evaluated(
     if judged is not None:
         own["judging"] = {
             "served_model": judged.served_model,
+            "protocol": judged.protocol,
+            "rubric": judged.rubric,
             "prompt_sha256": judged.prompt_sha256,
             "key": judged.key,
             "created": judged.created,
@@ -131,17 +133,17 @@ def _gold(question: Question) -> str | None:
 def _is_correct(item: RunItem, question: Question, gold: str | None) -> bool | None:
     """Return whether the answer is right.
 
-    Where we wrote the folder, or the question is open, the stored verdict stands as long as the truth
+    Where we wrote the folder, or no option is the truth, the stored verdict stands as long as the truth
     is the one that it was made with: a judge of answers may have given it. Else the letter decides.
     """
-    is_open = not question.options
-    if (item.own_id is not None or is_open) and item.has_evaluation and item.gold == gold:
+    in_words = not question.is_matched_by_option
+    if (item.own_id is not None or in_words) and item.has_evaluation and item.gold == gold:
         return item.stored_correct
     if item.run_status in {"abstained", "unparsed", "limit"}:
         return False
     if item.run_status != "answered" or item.is_doubtful or item.letter is None or gold is None:
         return None
-    return None if is_open else item.letter == gold
+    return None if in_words else item.letter == gold
 
 
 def _status(item: RunItem, question: Question, correct: bool | None) -> str:

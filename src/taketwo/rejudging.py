@@ -7,14 +7,15 @@ of its own, so that old and new scores can be laid side by side.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import RUBRICS, Protocol
+from taketwo.output_place import require_writable
 from taketwo.rejudged_answers import evaluated, not_run, with_letter
 from taketwo.rejudged_copy import files_of_run, identity_of, require_apart, write_rejudged
 from taketwo.rejudged_requests import (
@@ -24,8 +25,11 @@ from taketwo.rejudged_requests import (
     require_asked,
     says_what_was_asked,
 )
-from taketwo.scores.formats.run_folder import read_run
+from taketwo.scores.formats.run_folder import OWN_FILE, read_run
 from taketwo.scores.formats.run_folder_summary import process_means
+from taketwo.scores.judged_in_batches import InBatches, judged_in_batches
+from taketwo.scores.judgement_pool import asking
+from taketwo.scores.served_models import require_one_served_model
 from taketwo.scores.trajectory_judgements import (
     TrajectoryJudgement,
     read_trajectory_judgements,
@@ -34,8 +38,6 @@ from taketwo.scores.trajectory_judgements import (
 from taketwo.scores.trajectory_request import TrajectoryRequest
 
 __all__ = ["Rejudged", "rejudge"]
-
-_BATCH = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,9 @@ def rejudge(
 ) -> Rejudged:
     """Judge the trajectories of a run folder again and write the result as a new one.
 
+    Where another model begins to serve the judge's name, its judgements are left out as failures
+    with the reason: those of two models are not one measure.
+
     Parameters
     ----------
     run_folder
@@ -102,10 +107,13 @@ def rejudge(
     ------
     RequestError
         If the output holds something else, or a result of another judge, protocol or rubric; if it or
-        the judgements lie in the run folder or where no folder can be; if there is no such rubric.
+        the judgements lie in the run folder, where no folder can be or where nothing can be written;
+        if another process asks judges for the same judgements; if there is no such rubric. All of
+        it before anything is spent.
     InvalidResults
         If files of the run are broken or links that lead out of it, or its questions are not in the
-        data set or study, or other ones there; all of them are named.
+        data set or study, or other ones there; all of them are named. If pooled judgements under
+        the judge's name are by different served models.
     InvalidQuestion
         If `questions` is neither a data set nor a study, or the data set cannot be used.
     DataError
@@ -120,7 +128,8 @@ def rejudge(
     files = files_of_run(source)
     given = asked_questions(source, Path(questions))
     known = given.by_number
-    run = read_run(source, {number: question.options for number, question in known.items()})
+    options = {number: question.options for number, question in known.items()}
+    run = read_run(source, options, with_scores=False)
     require_asked(run, given)
     absent = questions_without_record(run, given)
     answered = [with_letter(item, known[item.question_id], run.method) for item in run.items]
@@ -135,26 +144,16 @@ def rejudge(
         item.question_id in requests and not says_what_was_asked(run, item, given)
         for item in answered
     )
-    pool = dict(read_trajectory_judgements(pool_folder))
-    keys = {number: request.key(judge.name) for number, request in requests.items()}
-    pending = [request for number, request in requests.items() if keys[number] not in pool]
-    failures: dict[str, str] = {}
-    if pending:
-        if on_work is not None:
-            pooled = len(requests) - len(pending)
-            on_work(
-                f"asking {judge.name} about {len(pending)} trajectories, {pooled} are judged already"
-            )
-        limits = {"connections": connections, "retries": retries, "timeout_s": timeout_s}
-        found, failures = asyncio.run(_judged(pending, judge, pool_folder, max_tokens, limits))
-        pool.update({item.key: item for item in found})
+    limits = {"connections": connections, "retries": retries, "timeout_s": timeout_s}
+    labels = _labels(requests, judge, target, pool_folder, max_tokens, limits, on_work)
+    keys, failures = labels.keys, labels.failures
     scored = [
         evaluated(
             item,
             known[item.question_id],
             judge=judge.name,
             key=(key := keys.get(item.question_id)),
-            judged=pool.get(key or ""),
+            judged=labels.by_key.get(key or ""),
             failure=failures.get(key or ""),
         )
         for item in answered
@@ -167,13 +166,70 @@ def rejudge(
     return Rejudged(
         output=target,
         requested=requested,
-        judged=sum(request.key(judge.name) in pool for request in pending),
-        pooled=len(requests) - len(pending),
+        judged=sum(key in labels.asked and key in labels.by_key for key in keys.values()),
+        pooled=sum(key not in labels.asked for key in keys.values()),
         not_judged=requested - len(requests),
         unchecked=unchecked,
         failures={number: failures[key] for number, key in sorted(keys.items()) if key in failures},
         means=process_means([item.process for item in scored if item.process is not None]),
         summary=summary,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Labels:
+    """The keys by question, the judgements by key, which keys were asked about, and why some have none."""
+
+    keys: Mapping[int, str]
+    by_key: Mapping[str, TrajectoryJudgement]
+    asked: Collection[str] = ()
+    failures: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _labels(
+    requests: Mapping[int, TrajectoryRequest],
+    judge: ModelSpec,
+    target: Path,
+    pool_folder: Path,
+    max_tokens: int | None,
+    limits: Mapping[str, int],
+    on_work: Callable[[str], None] | None,
+) -> _Labels:
+    """Return the judgements of one served model; what the pool lacks is asked for and added to it.
+
+    While somebody is asked, no other process asks for the same pool.
+    """
+    keys = {number: request.key(judge.name) for number, request in requests.items()}
+
+    def known() -> dict[str, TrajectoryJudgement]:
+        pool = read_trajectory_judgements(pool_folder)
+        found = {key: pool[key] for key in keys.values() if key in pool}
+        require_one_served_model(found.values(), judge.name)
+        return found
+
+    if len(found := known()) == len(set(keys.values())):
+        return _Labels(keys=keys, by_key=found)
+    require_writable(target / OWN_FILE)
+    with asking(pool_folder):
+        found = known()
+        pending = {
+            keys[number]: one for number, one in requests.items() if keys[number] not in found
+        }
+        if not pending:
+            return _Labels(keys=keys, by_key=found)
+        if on_work is not None:
+            there = sum(key in found for key in keys.values())
+            on_work(
+                f"asking {judge.name} about {len(keys) - there} trajectories, {there} are judged already"
+            )
+        done = asyncio.run(
+            _judged(tuple(pending.values()), judge, pool_folder, max_tokens, limits, found.values())
+        )
+    return _Labels(
+        keys=keys,
+        by_key={**found, **{item.key: item for item in done.labels}},
+        asked=pending,
+        failures=done.causes,
     )
 
 
@@ -183,17 +239,17 @@ async def _judged(
     pool: Path,
     max_tokens: int | None,
     limits: Mapping[str, int],
-) -> tuple[list[TrajectoryJudgement], dict[str, str]]:
-    """Ask a batch at a time, so that what was paid for is on disk soon after."""
+    known: Iterable[TrajectoryJudgement],
+) -> InBatches[TrajectoryJudgement]:
     from taketwo.scores.trajectory_judge import judge_trajectories  # heavy: on call
 
-    found: list[TrajectoryJudgement] = []
-    failures: dict[str, str] = {}
-    size = _BATCH * limits["connections"]
-    for start in range(0, len(pending), size):
-        batch = pending[start : start + size]
-        done, failed = await judge_trajectories(batch, judge, max_tokens=max_tokens, **limits)
-        write_trajectory_judgements(pool, done)
-        found += done
-        failures.update({failure.key: failure.cause for failure in failed})
-    return found, failures
+    return await judged_in_batches(
+        pending,
+        judge.name,
+        lambda batch, save: judge_trajectories(
+            batch, judge, max_tokens=max_tokens, rescue=save, **limits
+        ),
+        lambda done: write_trajectory_judgements(pool, done),
+        known=known,
+        connections=limits["connections"],
+    )

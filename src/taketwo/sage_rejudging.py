@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from taketwo.benchmarks.canonical import JsonValue
@@ -22,15 +22,17 @@ from taketwo.executions.trajectory import ToolCall
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.imports.sage_answers import SageAnswer, sage_answers
 from taketwo.outcomes.imports.sources import open_source
+from taketwo.output_place import require_writable
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
 from taketwo.scores.formats.sage_trace import trace_events
 from taketwo.scores.grading import JudgeRequest
-from taketwo.scores.judgement_pool import JudgementPool
-from taketwo.scores.judgements import Judgement, require_one_served_model
+from taketwo.scores.judged_in_batches import InBatches, judged_in_batches
+from taketwo.scores.judgement_pool import asking
+from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
+from taketwo.scores.served_models import require_one_served_model
 
 __all__ = ["SageRejudged", "rejudge_sage"]
 
-_BATCH = 8
 _KEPT = ("time_taken", "wall_clock_seconds", "total_tokens_logged")
 """What some rows have beyond the keys of scores, and an audit reads."""
 
@@ -40,9 +42,10 @@ class SageRejudged:
     """What judging again did.
 
     Answers are counted once however many rows gave them: `judged` got a label now, `pooled` had one.
-    Rows: `unanswered` have no prediction and are wrong without a question to the judge, `failed_runs`
-    ended in an error of the run, `ungradable` got that label, `failures` are the causes of those that
-    the judge did not label, by their place in the run (`line 3`). `decided` rows have a verdict, `correct` of them are right.
+    Rows: `unanswered` have no prediction, or are cells of ours that gave up or came to a limit, and are
+    wrong without a question to the judge, `failed_runs` ended in an error of the run, `ungradable` got
+    that label, `failures` are the causes of those that the judge did not label, by their place in the run
+    (`line 3`). `decided` rows have a verdict, `correct` of them are right.
     `compared` rows had a verdict before as well, `changed` of them have another one now.
     """
 
@@ -78,8 +81,11 @@ def rejudge_sage(
 ) -> SageRejudged:
     """Judge the answers of a SAGE file again and write a new file of scores.
 
-    A null or empty answer is wrong without a question to the judge. What the judge does not label has
-    `is_correct` null and an `error`; the next time it is asked again.
+    A null or empty answer is wrong without a question to the judge, and so is a cell of ours that gave up
+    or came to a limit, as in the study. What the judge does not label has
+    `is_correct` null and an `error`; the next time it is asked again. Where another model begins to
+    serve the judge's name, its labels are left out as such failures: those of two models are not one
+    measure.
 
     Parameters
     ----------
@@ -98,33 +104,22 @@ def rejudge_sage(
     Raises
     ------
     RequestError
-        If the output is there, is no `.json`, or lies where no file can be.
+        If the output is there, is no `.json`, or cannot be written, or another process asks judges
+        for the same judgements; before anything is spent.
     InvalidResults
-        If rows are broken, all of them named; if pooled labels contradict each other; or if the
-        judge's name stands for more than one served model.
+        If rows are broken, all of them named; if pooled labels contradict each other; or if those
+        under the judge's name are by different served models.
     """
     source, target = Path(run), Path(output)
     pool_folder = target.parent / "judgements" if judgements is None else Path(judgements)
     _require_apart(source, target, pool_folder)
     rows = sage_answers(open_source(source))
-    pool = JudgementPool(pool_folder)
     wanted = {row.request.key(judge.name): row.request for row in rows if row.request is not None}
-    pending = {key: request for key, request in wanted.items() if key not in pool.answers}
-    failures: Mapping[str, str] = {}
-    if pending:
-        if on_work is not None:
-            on_work(
-                f"asking {judge.name} about {len(pending)} different answers, "
-                f"{len(wanted) - len(pending)} are judged already"
-            )
-        failures = asyncio.run(
-            _judged(tuple(pending.values()), judge, pool, connections, retries, timeout_s)
-        )
-    in_use = {key: pool.answers[key] for key in wanted if key in pool.answers}
-    require_one_served_model(in_use.values(), judge.name)
-    scored = [_scored(row, judge.name, in_use, failures) for row in rows]
+    limits = {"connections": connections, "retries": retries, "timeout_s": timeout_s}
+    labels = _labels(wanted, judge, target, pool_folder, limits, on_work)
+    scored = [_scored(row, judge.name, labels.by_key, labels.failures) for row in rows]
     _write(target, scored)
-    return _account(target, rows, scored, len(wanted), len(pending), judge.name, failures)
+    return _account(target, rows, scored, len(wanted), labels.asked, judge.name, labels.failures)
 
 
 def _require_apart(source: Path, target: Path, pool: Path) -> None:
@@ -142,30 +137,74 @@ def _require_apart(source: Path, target: Path, pool: Path) -> None:
             raise RequestError(f"{path}: a file, where a folder is needed; name another place")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Labels:
+    """The labels by key, how many answers were asked about now, and why some of them have none."""
+
+    by_key: Mapping[str, Judgement]
+    asked: int = 0
+    failures: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _labels(
+    wanted: Mapping[str, JudgeRequest],
+    judge: ModelSpec,
+    target: Path,
+    pool_folder: Path,
+    limits: Mapping[str, int],
+    on_work: Callable[[str], None] | None,
+) -> _Labels:
+    """Return the labels of one served model; what the pool lacks is asked for and added to it.
+
+    While somebody is asked, no other process asks for the same pool.
+    """
+
+    def known() -> dict[str, Judgement]:
+        pool = read_judgements(pool_folder)
+        found = {key: pool[key] for key in wanted if key in pool}
+        require_one_served_model(found.values(), judge.name)
+        return found
+
+    if len(found := known()) == len(wanted):
+        return _Labels(by_key=found)
+    require_writable(target)
+    with asking(pool_folder):
+        found = known()
+        pending = {key: request for key, request in wanted.items() if key not in found}
+        if not pending:
+            return _Labels(by_key=found)
+        if on_work is not None:
+            on_work(
+                f"asking {judge.name} about {len(pending)} different answers, "
+                f"{len(found)} are judged already"
+            )
+        done = asyncio.run(
+            _judged(tuple(pending.values()), judge, pool_folder, limits, found.values())
+        )
+    return _Labels(
+        by_key={**found, **{item.key: item for item in done.labels}},
+        asked=len(pending),
+        failures=done.causes,
+    )
+
+
 async def _judged(
     pending: Sequence[JudgeRequest],
     judge: ModelSpec,
-    pool: JudgementPool,
-    connections: int,
-    retries: int,
-    timeout_s: int,
-) -> dict[str, str]:
-    """Ask a batch at a time, so that what was paid for is on disk soon after; returns the failures."""
+    pool: Path,
+    limits: Mapping[str, int],
+    known: Iterable[Judgement],
+) -> InBatches[Judgement]:
     from taketwo.scores.answer_judge import judge_answers  # heavy: on call
 
-    causes: dict[str, str] = {}
-    size = _BATCH * connections
-    for start in range(0, len(pending), size):
-        done, failed = await judge_answers(
-            pending[start : start + size],
-            judge,
-            connections=connections,
-            retries=retries,
-            timeout_s=timeout_s,
-        )
-        pool.add_answers(done)
-        causes.update({failure.key: failure.cause for failure in failed})
-    return causes
+    return await judged_in_batches(
+        pending,
+        judge.name,
+        lambda batch, save: judge_answers(batch, judge, rescue=save, **limits),
+        lambda done: write_judgements(pool, done),
+        known=known,
+        connections=limits["connections"],
+    )
 
 
 def _scored(

@@ -7,7 +7,7 @@ import pytest
 from tests.plans import make_arm, make_trajectory
 
 from taketwo.benchmarks.question import Question
-from taketwo.executions.trajectory import Event, ModelCall, Note, ToolCall
+from taketwo.executions.trajectory import Event, ModelCall, Note, PrimitiveOperation, ToolCall
 from taketwo.scores.formats.atif import atif_record
 
 ASKED = Question(
@@ -131,6 +131,23 @@ def test_thoughts_are_the_reasoning_of_their_step() -> None:
         "B", "It is four.",
     )  # fmt: skip
     assert "reasoning_content" not in found["steps"][2]
+
+
+def test_frames_that_were_looked_at_without_a_call_are_told() -> None:
+    def look(call_id: str | None) -> PrimitiveOperation:
+        return PrimitiveOperation(
+            operation="extract_video_parts", succeeded=True, freshness="fresh", seconds=1,
+            charged_s=1, frames=6, call_id=call_id,
+        )  # fmt: skip
+
+    cell = make_trajectory("q1", answer_index=1, events=(look(None), look("c1"), *EVENTS))
+
+    found: Any = atif_record(cell, ASKED, make_arm("base"), session_id="s1")
+
+    check_document(found)
+    assert [(step["source"], step["message"][:8]) for step in found["steps"][:3]] == [
+        ("user", "How many"), ("system", "looked a"), ("agent", "I look."),
+    ]  # fmt: skip
 
 
 def test_what_nobody_reported_is_null() -> None:

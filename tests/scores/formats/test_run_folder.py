@@ -25,6 +25,7 @@ from tests.scores.formats.lemon_run import (
 
 from taketwo.errors import InvalidResults
 from taketwo.scores.formats.run_folder import RunItem, read_run
+from taketwo.scores.process_scores import FAILURE_TAGS
 
 
 def only(folder: Path) -> RunItem:
@@ -253,6 +254,67 @@ def test_a_failed_judge_leaves_the_answer_and_no_scores(tmp_path: Path) -> None:
     assert (item.is_correct, item.process, item.judge_error) == (False, None, "parse: no JSON")
 
 
+@pytest.mark.parametrize(
+    ("scores", "lack"),
+    [
+        ({}, "P1, P2, P3, P5"),
+        (dict.fromkeys(("P1", "P2", "P3", "P4", "P5")), "P1, P2, P3, P5"),
+        ({"P1": 2, "P2": None, "P3": 1, "P4": 1, "P5": 2}, "P2"),
+        ({"P1": 2, "P2": 1, "P3": 1, "P4": 1}, "P5"),
+    ],
+)
+def test_a_judgement_without_an_axis_that_always_applies_is_one_that_failed(
+    tmp_path: Path, scores: dict[str, object], lack: str
+) -> None:
+    root = write_run(tmp_path)
+    stored = {**RESULTS["process"], "scores": scores, "traj": None, "mc_rate": None}
+    rewrite(root / "evaluation/results/question9001.json", process=stored)
+
+    item = only(root)
+
+    assert (item.is_correct, item.process) == (False, None)
+    assert item.judge_error == f"the judge gave no score for {lack}"
+
+
+def test_completeness_that_is_not_there_does_not_apply(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    scores = {"P1": 2, "P2": 1, "P3": 0, "P5": 2}
+    stored = {**RESULTS["process"], "scores": scores, "traj": 0.625}
+    rewrite(root / "evaluation/results/question9001.json", process=stored)
+
+    process = only(root).process
+
+    assert process is not None
+    assert process.trajectory_score == 0.625
+    assert process.scores.axes["evidence_completeness"] is None
+
+
+def test_tags_that_there_are_none_of_are_told_and_left_out(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    tags = ["counting_error", "audio_tranerror", "counting_error", *FAILURE_TAGS[:9]]
+    stored = {**RESULTS["process"], "failure_tags": tags}
+    rewrite(root / "evaluation/results/question9001.json", process=stored)
+
+    process = only(root).process
+
+    assert process is not None
+    assert process.unknown_tags == ("audio_tranerror",)
+    assert process.scores.failure_tags == ("counting_error", *FAILURE_TAGS[:6], FAILURE_TAGS[7])
+    assert process.trajectory_score == 0.6
+
+
+def test_scores_that_break_the_schema_are_no_fault_where_nobody_wants_them(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    wrong = {**RESULTS["process"], "scores": {"P1": 3}}
+    rewrite(root / "evaluation/results/question9001.json", process=wrong)
+
+    (item,) = read_run(root, with_scores=False).items
+
+    assert (item.letter, item.gold, item.process) == ("E", "F", None)
+    with pytest.raises(InvalidResults, match=r"process\.scores\.P1"):
+        read_run(root)
+
+
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidResults, match="not a run folder of AgentVidBench"):
         read_run(tmp_path)
@@ -266,6 +328,17 @@ def test_deep_json_is_a_fault_and_no_crash(tmp_path: Path) -> None:
     write_text(root / "evaluation/judge/question9001.json", "[" * 100_000)
 
     with pytest.raises(InvalidResults, match=r"judge/question9001\.json: not readable JSON"):
+        read_run(root)
+
+
+def test_a_verdict_that_stands_twice_is_a_fault_and_not_the_last_one(tmp_path: Path) -> None:
+    root = write_run(tmp_path)
+    path = root / "evaluation/results/question9001.json"
+    written = path.read_text("utf-8")
+    assert '"correct": ' in written
+    path.write_text(written.replace('"correct": ', '"correct": true, "correct": ', 1), "utf-8")
+
+    with pytest.raises(InvalidResults, match=r"question9001\.json: .* keys stands twice"):
         read_run(root)
 
 
@@ -468,6 +541,25 @@ def test_the_older_name_of_the_id_is_read_in_the_summary(tmp_path: Path) -> None
     rewrite(root / "inference/summary.json", results=[failed, {"qid": "7"}])
     with pytest.raises(
         InvalidResults, match=r"summary\.json: field 'results\.1\.question_id' is '7'"
+    ):
+        read_run(root)
+
+
+def test_a_question_that_stands_twice_in_the_summary_is_told_where_nothing_decides(
+    tmp_path: Path,
+) -> None:
+    root = write_run(tmp_path)
+    summary = json.loads((root / "inference/summary.json").read_text("utf-8"))
+    (first,) = summary["results"]
+    rewrite(
+        root / "inference/summary.json", results=[first, first, {**first, "error": "no answer"}]
+    )
+
+    assert only(root).run_status == "answered"
+
+    (root / "inference/progress/question9001.json").unlink()
+    with pytest.raises(
+        InvalidResults, match=r"'results\.2' is about question 9001, as an earlier one"
     ):
         read_run(root)
 

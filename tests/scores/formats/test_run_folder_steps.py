@@ -111,6 +111,45 @@ def test_what_a_judge_sees_of_a_cell_survives_the_way_there_and_back() -> None:
     assert [call.error for call in back.tool_calls] == [None, "no speech"]
 
 
+def look(frames: int, call_id: str | None = None) -> PrimitiveOperation:
+    return PrimitiveOperation(
+        operation="extract_video_parts", succeeded=True, freshness="fresh", seconds=1, charged_s=1,
+        frames=frames, call_id=call_id,
+    )  # fmt: skip
+
+
+SEEN = ModelCall(role="observer", model="o", text="[RESPONSE] two boats")
+SAID = ModelCall(role="orchestrator", model="m", text="I think so.")
+CALLED = ToolCall(call_id="c", name="see", arguments={}, result="two boats")
+
+
+@pytest.mark.parametrize(
+    ("events", "phases"),
+    [
+        ((look(6), SAID), ["observe", "thinking"]),
+        ((look(6, "c"), CALLED, SAID), ["tool_call", "tool_result", "thinking"]),
+        ((look(0), SAID), ["thinking"]),
+        ((SEEN, SAID), ["observe", "thinking"]),
+        ((SAID, look(2), SEEN), ["thinking", "observe", "observe"]),
+        ((SAID, SEEN, CALLED, SAID), ["thinking", "tool_call", "tool_result", "thinking"]),
+        ((SAID, CALLED, SAID, SEEN), ["thinking", "tool_call", "tool_result", "thinking", "observe"]),
+    ],
+)  # fmt: skip
+def test_what_an_agent_saw_without_a_tool_is_observed(
+    events: tuple[Any, ...], phases: list[str]
+) -> None:
+    cell = make_trajectory("9001", answer_index=4, answer_text="E", events=events)
+
+    found = normalized_record(cell, LEMON, question_id=9001, method="star", model="m")
+
+    assert record_problems(found) == []
+    steps: Any = found["steps"]
+    assert [step["phase"] for step in steps] == [*phases, "answer"]
+    assert found["metrics"]["n_observe"] == phases.count("observe")  # type: ignore[index,call-overload]
+    back = trajectory_of(found, arm="base", question_id="9001", run_status="answered")
+    assert rendered(back, system="s") == rendered(cell, system="s")
+
+
 def test_a_cell_without_an_answer_states_no_letter() -> None:
     cell = make_trajectory("9001", run_status="limit", events=EVENTS[:3])
     found = normalized_record(cell, LEMON, question_id=9001, method="react", model="m")

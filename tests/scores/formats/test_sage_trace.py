@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.plans import make_trajectory
 
+from taketwo.benchmarks.options_in_text import parse_options
 from taketwo.benchmarks.question import Question
-from taketwo.benchmarks.sage_bench import parse_options
 from taketwo.executions.trajectory import ModelCall, Note, ToolCall
 from taketwo.scores.formats.sage_trace import (
     SageCell,
@@ -166,6 +166,7 @@ def cell(**changes: Any) -> SageCell:
         ),
         "is_correct": True,
         "score_status": "scored",
+        "option_index": 1,
         "shows_letter": False,
         "measures": {"latency_s": 12.5, "turns": 3.0},
     }
@@ -185,6 +186,26 @@ def test_a_row_of_answers_has_the_keys_of_the_reference() -> None:
     assert parse_options(str(found["question"])).options == ("red", "blue")
     assert parse_options(str(found["question"])).text == "Which colour?"
     assert "secret" not in str(found)
+
+
+def test_the_answer_to_a_choice_is_its_option_and_the_reply_stands_beside_it() -> None:
+    reply = 'The sky is blue, and red is not. {"final_answer": "B"}'
+    argued = cell(trajectory=make_trajectory("vid1-abc", answer_index=1, answer_text=reply))
+
+    for found in (inference_row(argued), score_row(argued, index=0)):
+        own = found["taketwo"]
+        assert isinstance(own, dict)
+        assert (found["answer"], own["reply"]) == ("B. blue", reply)
+    assert sage_trajectory(inference_row(argued), arm="base").answer_text == reply
+
+
+def test_the_answer_to_a_choice_may_be_an_option_that_a_model_read_out_of_the_reply() -> None:
+    unread = make_trajectory("vid1-abc", run_status="unparsed", answer_text="blue, or else red")
+
+    assert inference_row(cell(trajectory=unread))["answer"] == "B. blue"
+    assert (
+        inference_row(cell(trajectory=unread, option_index=None))["answer"] == "blue, or else red"
+    )
 
 
 def test_a_row_of_scores_has_the_keys_of_the_reference() -> None:

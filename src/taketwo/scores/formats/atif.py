@@ -1,7 +1,8 @@
 """A trajectory in the Agent Trajectory Interchange Format (ATIF) of Harbor, for viewers of others.
 
 A generation of the orchestrator is a step of the agent, with the calls that follow it and what they
-returned; a remark of the harness is a step of the system. What other models did below a visible call has
+returned; a remark of the harness is a step of the system, and so are frames that the agent looked at without
+a call. What other models did below a visible call has
 no step of its own and is in the totals. What nobody reported is null, never 0. The true answer is not in it.
 """
 
@@ -16,6 +17,7 @@ from taketwo.benchmarks.question import Question
 from taketwo.executions.log_json import plain_json
 from taketwo.executions.plan import Arm
 from taketwo.executions.trajectory import ModelCall, Note, ToolCall, Trajectory
+from taketwo.scores.formats.run_folder_steps import frames_looked_at, look_text
 
 __all__ = ["ATIF_VERSION", "atif_record"]
 
@@ -88,8 +90,10 @@ def _steps(trajectory: Trajectory) -> list[dict[str, JsonValue]]:
     steps: list[dict[str, JsonValue]] = []
     open_step: dict[str, JsonValue] | None = None
     for event in trajectory.events:
-        if isinstance(event, Note):
-            steps.append(_step("system", event.text))
+        frames = frames_looked_at(event)
+        if frames or isinstance(event, Note):
+            told = event.text if isinstance(event, Note) else look_text(frames)
+            steps.append(_step("system", told))
             open_step = None
         elif isinstance(event, ModelCall):
             if event.role == "orchestrator":

@@ -16,25 +16,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from taketwo.benchmarks.question import option_labels
 from taketwo.errors import InvalidResults
-from taketwo.executions.log_json import Json, items, number, part, text, whole
-from taketwo.executions.trajectory import ModelCall, RunStatus, Trajectory
+from taketwo.executions.log_json import Json, items, part, text, whole
+from taketwo.executions.trajectory import RunStatus, Trajectory
 from taketwo.scores.formats.recorded_numbers import amount_problems
 from taketwo.scores.formats.run_folder_answers import LetterSource, ending_of, error_in, letter_of
+from taketwo.scores.formats.run_folder_cell import trajectory_in
 from taketwo.scores.formats.run_folder_files import RunFiles
 from taketwo.scores.formats.run_folder_measures import amounts_in, measures_of
-from taketwo.scores.formats.run_folder_process import StoredProcess, stored_process
+from taketwo.scores.formats.run_folder_process import ReadProcess, StoredProcess, stored_process
 from taketwo.scores.formats.run_folder_steps import canonical_text, record_in
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
-from taketwo.scores.formats.run_folder_trajectory import answer_in, record_problems, trajectory_of
+from taketwo.scores.formats.run_folder_trajectory import answer_in, record_problems
 
 __all__ = ["OWN_FILE", "AgentVidBenchRun", "RunItem", "read_run"]
 
 OWN_FILE = "taketwo.json"
 """Beside the two folders: which of our questions has which number, where we wrote the folder."""
-
-_LETTERS = option_labels(26)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +112,12 @@ class AgentVidBenchRun:
         return self.requested - len(self.items)
 
 
-def read_run(path: Path, options: Mapping[int, Sequence[str]] | None = None) -> AgentVidBenchRun:
+def read_run(
+    path: Path,
+    options: Mapping[int, Sequence[str]] | None = None,
+    *,
+    with_scores: bool = True,
+) -> AgentVidBenchRun:
     """Read a run folder.
 
     Parameters
@@ -122,6 +125,9 @@ def read_run(path: Path, options: Mapping[int, Sequence[str]] | None = None) -> 
     options
         The texts of each question's options by its number, so that a reply which repeats the text of
         one is read too; without them only labels are.
+    with_scores
+        Whether to read what a judge said of the trajectories. Without it no item has a `process`, and
+        scores that break the schema are no fault: to judge again they are not needed.
 
     Raises
     ------
@@ -153,6 +159,7 @@ def read_run(path: Path, options: Mapping[int, Sequence[str]] | None = None) -> 
             mapped.get(number_, {}),
             method,
             None if options is None else options.get(number_),
+            with_scores=with_scores,
         )
         for number_ in sorted({*files.ids, *listed, *mapped})
     ]
@@ -173,7 +180,10 @@ def read_run(path: Path, options: Mapping[int, Sequence[str]] | None = None) -> 
 
 
 def _listed(files: RunFiles, summary: Json) -> dict[int, Json]:
-    """Return the records of the summary by question, the id under its name or the older one."""
+    """Return the records of the summary by question, the id under its name or the older one.
+
+    Two that differ are a fault unless the question has a file of its own, which goes before both.
+    """
     listed: dict[int, Json] = {}
     faults = amount_problems(summary, ("total", "errored"))
     for place, record in enumerate(items(summary, "results")):
@@ -186,7 +196,11 @@ def _listed(files: RunFiles, summary: Json) -> dict[int, Json]:
             faults.append(f"field '{where}question_id' is {known.get(name)!r:.40}, {expected}")
             continue
         faults += amounts_in(known, where)
-        listed[number_] = known
+        if listed.setdefault(number_, known) != known and not files.has_progress(number_):
+            faults.append(
+                f"field 'results.{place}' is about question {number_}, as an earlier one that differs; "
+                "remove the wrong one"
+            )
     files.add("inference/summary.json", faults)
     return listed
 
@@ -210,6 +224,8 @@ def _item(
     mapped: Json,
     method: str,
     options: Sequence[str] | None,
+    *,
+    with_scores: bool,
 ) -> RunItem | None:
     """Return a question of the run; None where its files are broken, which `files` then tells."""
     before = files.count
@@ -222,8 +238,8 @@ def _item(
     judged = files.record("evaluation/judge", number_)
     scored = results if results is not None else judged
     kind = "results" if results is not None else "judge"
-    process, faults = stored_process(part(scored, "process"))
-    files.add(f"evaluation/{kind}/question{number_}.json", faults)
+    read = stored_process(part(scored, "process")) if with_scores else ReadProcess()
+    files.add(f"evaluation/{kind}/question{number_}.json", read.faults)
     if files.count > before:
         return None
     own: Json = {**mapped, **part(progress, OWN_KEY)}
@@ -237,7 +253,16 @@ def _item(
         gave_up=answer is not None and answer.gave_up,
     )
     is_answered = status == "answered"
-    cell = _trajectory(normalized, written, status, found.letter, number_, method, progress, own)
+    cell = trajectory_in(
+        normalized,
+        written,
+        status,
+        found.letter,
+        question_id=number_,
+        method=method,
+        progress=progress,
+        own=own,
+    )
     accuracy = part(scored, "accuracy")
     correct = accuracy.get("correct")
     return RunItem(
@@ -256,8 +281,8 @@ def _item(
         stored_letter=text(accuracy, "pred"),
         has_evaluation=scored is not None,
         stored_correct=correct if isinstance(correct, bool) else None,
-        process=process,
-        judge_error=error_in(judged) or error_in(results),
+        process=read.process,
+        judge_error=error_in(judged) or error_in(results) or read.lack,
         video=text(progress, "video_path"),
         measures=measures_of(files, number_, progress, normalized, own, status),
         source=files.source_of(number_),
@@ -288,33 +313,3 @@ def _steps(files: RunFiles, number_: int, progress: Json | None) -> tuple[Json |
     if written is None and not problems:
         written = canonical_text(normalized)
     return normalized, written
-
-
-def _trajectory(
-    normalized: Json | None,
-    written: str | None,
-    status: RunStatus,
-    letter: str | None,
-    number_: int,
-    method: str,
-    progress: Json | None,
-    own: Json,
-) -> Trajectory | None:
-    if normalized is not None:
-        return trajectory_of(normalized, arm=method, question_id=str(number_), run_status=status)
-    if written is None:
-        return None
-    index = _LETTERS.index(letter) if status == "answered" and letter in _LETTERS else None
-    said = ModelCall(
-        role="orchestrator", model="unknown", text=written, reasoning=text(own, "thoughts") or ""
-    )
-    return Trajectory(
-        arm=method,
-        question_id=str(number_),
-        execution=1,
-        run_status=status,
-        answer_index=index,
-        answer_text=written,
-        latency_s=number(progress, "elapsed_seconds"),
-        events=(said,) if written.strip() or said.reasoning else (),
-    )

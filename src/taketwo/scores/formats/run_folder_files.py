@@ -12,6 +12,7 @@ from typing import cast
 
 from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import Json, part, whole
+from taketwo.scores.unique_keys import unique_keys
 
 __all__ = ["RunFiles"]
 
@@ -138,7 +139,7 @@ class RunFiles:
             return None
         name = path.relative_to(self._root).as_posix()
         try:
-            record: object = json.loads(path.read_bytes())
+            record: object = json.loads(path.read_bytes(), object_pairs_hook=unique_keys)
         except (OSError, ValueError, RecursionError) as error:
             self.add(name, [f"not readable JSON ({error})"])
             return None
@@ -175,6 +176,10 @@ class RunFiles:
             self.add(f"inference/trajectories/{path.name}", [f"not readable UTF-8 text ({error})"])
             return None
 
+    def has_progress(self, number: int) -> bool:
+        """Return whether a question has a record of its own, beside the summary's."""
+        return self._is_there(self._root / "inference" / "progress" / f"question{number}.json")
+
     def has_outputs(self, number: int) -> bool:
         """Return whether the run wrote steps of a question, in whatever form."""
         return any((self._root / "inference" / "outputs").glob(f"question{number}.*"))
@@ -208,7 +213,7 @@ class RunFiles:
             if not self._is_there(path):
                 continue
             try:
-                record: object = json.loads(path.read_bytes())
+                record: object = json.loads(path.read_bytes(), object_pairs_hook=unique_keys)
             except (OSError, ValueError, RecursionError):
                 continue
             if isinstance(record, dict):

@@ -1,8 +1,9 @@
 """Trajectories as the steps of AgentVidBench's normalized files (schema 1.1), and the text of such steps.
 
-The phases are theirs: `thinking`, `tool_call`, `tool_result`, `answer`. What is below a visible call
-has no phase and is left out; a remark of the harness is a `thinking` step of native type `note`, so
-that a forced answer does not look voluntary. Words that were said bear a mark, thoughts bear none.
+The phases are theirs: `thinking`, `tool_call`, `tool_result`, `answer`, and `observe` where the agent
+looked at frames, or asked its observer, by itself. What is below a visible call is left out; a remark of the
+harness is a `thinking` step of native type `note`, so that a forced answer does not look voluntary.
+Words that were said bear a mark, thoughts bear none.
 What has no place in a step's data stands beside it under our own key.
 """
 
@@ -16,16 +17,27 @@ from typing import Literal, cast
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import Question
 from taketwo.executions.log_json import Json, number, part, plain_json, text
-from taketwo.executions.trajectory import Event, ModelCall, Note, ToolCall, Trajectory
+from taketwo.executions.trajectory import (
+    Event,
+    ModelCall,
+    Note,
+    PrimitiveOperation,
+    ToolCall,
+    Trajectory,
+)
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
+from taketwo.scores.trajectory_text import own_observations
 
 __all__ = [
     "ERROR",
+    "LOOK",
     "MARKS",
     "REMARK",
     "SCHEMA_VERSION",
     "Phase",
     "canonical_text",
+    "frames_looked_at",
+    "look_text",
     "normalized_record",
     "record_in",
     "turn_of_each",
@@ -42,6 +54,8 @@ MARKS = (_BEFORE_CALL, _REPLY)
 
 REMARK = "[HARNESS] "
 ERROR = "[ERROR] "
+LOOK = "look"
+"""The native type of a step in which the agent looked at frames by itself."""
 
 _HEADER = re.compile(
     r"\A=== (?P<method>[^\n]*) trajectory \(model=(?P<model>[^\n]*), qid=(?P<id>[^\n]*)\) ===[ \t]*\n+"
@@ -63,8 +77,9 @@ def normalized_record(
     Neither the true answer nor a score is in it.
     """
     steps: list[dict[str, JsonValue]] = []
-    for event in trajectory.events:
-        steps += _steps_of(event)
+    told = own_observations(trajectory.events)
+    for at, event in enumerate(trajectory.events):
+        steps += [_observed(event)] if at in told else _steps_of(event)
     steps.append(_answer_step(trajectory, question))
     for number_, step in enumerate(steps, start=1):
         step["step_id"] = number_
@@ -82,7 +97,27 @@ def normalized_record(
     }
 
 
+def frames_looked_at(event: Event) -> int:
+    """Return how many frames an event took that no visible call asked for; 0 where it is no such look."""
+    if not isinstance(event, PrimitiveOperation) or event.call_id is not None:
+        return 0
+    return event.frames if event.operation == "extract_video_parts" else 0
+
+
+def look_text(frames: int) -> str:
+    """Return the words for a look at that many frames."""
+    return f"looked at {frames} frames of the video"
+
+
+def _observed(event: Event) -> dict[str, JsonValue]:
+    call = cast("ModelCall", event)
+    step = _step("observe", "observer", {"text": call.text}, call.latency_s)
+    return {**step, OWN_KEY: {"is_observer": True}}
+
+
 def _steps_of(event: Event) -> list[dict[str, JsonValue]]:
+    if frames := frames_looked_at(event):
+        return [_step("observe", LOOK, {"text": look_text(frames), "frames": frames})]
     if isinstance(event, Note):
         return [_step("thinking", "note", {"text": f"{REMARK}{event.text}"})]
     if isinstance(event, ModelCall):

@@ -95,6 +95,8 @@ def judge_record(item: Evaluated, *, framework: str) -> dict[str, JsonValue] | N
         "accuracy": item.accuracy,
         "process": {} if item.process is None else process_record(item.process),
     }
+    if "judging" in item.own:
+        record[OWN_KEY] = {"judging": item.own["judging"]}
     return record if item.judge_error is None else {**record, "error": item.judge_error}
 
 

@@ -10,10 +10,18 @@ from typing import Annotated, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from taketwo.executions.log_json import Json, arguments, part, plain_json, text
-from taketwo.executions.trajectory import Event, ModelCall, Note, RunStatus, ToolCall, Trajectory
+from taketwo.executions.log_json import Json, arguments, part, plain_json, text, whole
+from taketwo.executions.trajectory import (
+    Event,
+    ModelCall,
+    Note,
+    PrimitiveOperation,
+    RunStatus,
+    ToolCall,
+    Trajectory,
+)
 from taketwo.scores.formats.recorded_numbers import amount_problems
-from taketwo.scores.formats.run_folder_steps import ERROR, MARKS, REMARK, Phase
+from taketwo.scores.formats.run_folder_steps import ERROR, LOOK, MARKS, REMARK, Phase
 
 __all__ = ["StructuredAnswer", "answer_in", "record_problems", "trajectory_of"]
 
@@ -190,6 +198,21 @@ def _said(step: _Step, model: str) -> Event | None:
         words = json.dumps(plain_json(step.data), ensure_ascii=False) if step.data else ""
     if step.method_native_type == "note":
         return Note(text=words.removeprefix(REMARK))
+    frames = whole(step.data, "frames") or 0
+    if step.phase == "observe" and step.method_native_type == LOOK and frames > 0:
+        # Its seconds are not recorded; they are in the cell's latency, which has a field of its own.
+        return PrimitiveOperation(
+            operation="extract_video_parts",
+            succeeded=True,
+            freshness="fresh",
+            seconds=0.0,
+            charged_s=0.0,
+            frames=frames,
+        )
+    if step.phase == "observe" and step.taketwo.get("is_observer") is True:
+        return ModelCall(
+            role="observer", model="unknown", text=words, latency_s=step.elapsed_seconds
+        )
     mark = next((mark for mark in MARKS if words.startswith(mark)), "")
     # What bears no mark is what the model thought; other phases are what it said.
     is_thought = step.phase == "thinking" and (not mark or step.taketwo.get("is_thought") is True)

@@ -68,11 +68,9 @@ class RunCell:
 
     @property
     def own(self) -> dict[str, JsonValue]:
-        """Return what is ours of the record: ids, status and measures."""
+        """Return what is ours of the record: ids, status, measures, and of a single turn its steps."""
         cell = self.trajectory
-        thoughts = "\n".join(call.reasoning for call in cell.model_calls if call.reasoning)
         return {
-            **({"thoughts": encodable(thoughts)} if self.is_single_turn and thoughts else {}),
             "id": self.question.question_id,
             "video_id": self.question.video_id,
             "run_status": cell.run_status,
@@ -108,18 +106,18 @@ def write_inference(
     results: list[JsonValue] = []
     for cell in sorted(done, key=lambda cell: cell.question_id):
         name = f"question{cell.question_id}"
-        record = _progress(cell)
+        steps = normalized_record(
+            cell.trajectory,
+            cell.question,
+            question_id=cell.question_id,
+            method=framework,
+            model=model,
+        )
+        record = _progress(cell, steps)
         results.append(record)
         _write_json(inference / "progress" / f"{name}.json", record)
         written = cell.trajectory.answer_text
         if not cell.is_single_turn:
-            steps = normalized_record(
-                cell.trajectory,
-                cell.question,
-                question_id=cell.question_id,
-                method=framework,
-                model=model,
-            )
             steps["tokens"] = record["tokens"]
             plain = cast("dict[str, JsonValue]", plain_json(steps))
             written = canonical_text(plain)
@@ -145,7 +143,7 @@ def write_inference(
     )
 
 
-def _progress(cell: RunCell) -> dict[str, JsonValue]:
+def _progress(cell: RunCell, steps: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     latency = cell.trajectory.latency_s
     calls = cell.trajectory.model_calls
     record: dict[str, JsonValue] = {
@@ -163,7 +161,7 @@ def _progress(cell: RunCell) -> dict[str, JsonValue]:
             "retries": sum(call.retries for call in calls),
             "retry_wait_seconds": None,
         },
-        OWN_KEY: cell.own,
+        OWN_KEY: {**cell.own, "steps": steps["steps"]} if cell.is_single_turn else cell.own,
     }
     if cell.is_single_turn:
         record["response_text"] = encodable(cell.trajectory.answer_text)
@@ -225,13 +223,12 @@ def write_evaluation(
     return summary
 
 
-def letters_of(cell: RunCell, *, framework: str) -> dict[str, JsonValue]:
-    """Return the letters record of a cell whose answer our own parser read."""
-    index = cell.trajectory.answer_index
+def letters_of(cell: RunCell, letter: str | None, *, framework: str) -> dict[str, JsonValue]:
+    """Return the letters record of a cell whose answer was read on our side, as a vote of one."""
     said = encodable(cell.trajectory.answer_text)
     digest = hashlib.sha1(said.encode(), usedforsecurity=False).hexdigest()
     return letters_record(
-        None if index is None else cell.question.labels[index],
+        letter,
         question_id=cell.question_id,
         framework=framework,
         excerpt=said,

@@ -21,6 +21,7 @@ from taketwo.benchmarks.question import Question, safe_question_id
 from taketwo.executions.log_json import Json, arguments, items, part, plain_json, text, whole
 from taketwo.executions.trajectory import Event, ModelCall, Note, RunStatus, ToolCall, Trajectory
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
+from taketwo.scores.grading import option_text
 
 __all__ = [
     "SageCell",
@@ -52,12 +53,17 @@ _STATUSES: tuple[RunStatus, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class SageCell:
-    """A cell of ours as it is written. `shows_letter` gives the true letter, as rows of MINERVA do."""
+    """A cell of ours as it is written.
+
+    `option_index` is the option that its score rests on, which a model may have read out of the reply.
+    `shows_letter` gives the true letter, as rows of MINERVA do.
+    """
 
     question: Question
     trajectory: Trajectory
     is_correct: bool | None
     score_status: str
+    option_index: int | None
     shows_letter: bool
     measures: Mapping[str, float | None]
 
@@ -167,7 +173,7 @@ def sage_trajectory(record: Json, *, arm: str, execution: int = 1) -> Trajectory
         execution=execution,
         run_status=status,
         answer_index=whole(own, "option_index"),
-        answer_text=_shown(record.get("answer")),
+        answer_text=text(own, "reply") or _shown(record.get("answer")),
         reasoning=failure or "",
         attempts=whole(record, "num_attempts") or 0,
         events=events,
@@ -183,7 +189,7 @@ def inference_row(cell: SageCell) -> dict[str, JsonValue]:
     return {
         "path": path,
         "question": asked,
-        "answer": _answer(cell.trajectory),
+        "answer": _answer(cell),
         "correct_answer": _letter(cell),
         "id": hashlib.md5(identity, usedforsecurity=False).hexdigest(),
         "full_answer": _truth(question),
@@ -196,7 +202,7 @@ def inference_row(cell: SageCell) -> dict[str, JsonValue]:
 
 def score_row(cell: SageCell, *, index: int) -> dict[str, JsonValue]:
     """Return a cell as an entry of SAGE's file of scores."""
-    question, answer = cell.question, _answer(cell.trajectory)
+    question, answer = cell.question, _answer(cell)
     counts: dict[str, int] = {}
     for call in cell.trajectory.tool_calls:
         counts[call.name] = counts.get(call.name, 0) + 1
@@ -236,10 +242,17 @@ def _asked(question: Question) -> str:
     return "\n".join([question.text, "Answer from the following options:", *listed])
 
 
-def _answer(trajectory: Trajectory) -> str | None:
-    if trajectory.run_status not in {"answered", "unparsed", "limit"}:
+def _answer(cell: SageCell) -> str | None:
+    """Return the answer that is judged: of a choice its option, not the reply that argues for it."""
+    if not _has_reply(cell.trajectory):
         return None
-    return trajectory.answer_text or None
+    if cell.question.options and cell.option_index is not None:
+        return option_text(cell.question, cell.option_index)
+    return cell.trajectory.answer_text or None
+
+
+def _has_reply(trajectory: Trajectory) -> bool:
+    return trajectory.run_status in {"answered", "unparsed", "limit"}
 
 
 def _truth(question: Question) -> str | None:
@@ -263,14 +276,18 @@ def _levels(question: Question) -> dict[str, JsonValue]:
 
 def _own(cell: SageCell) -> dict[str, JsonValue]:
     failure = cell.trajectory.failure
+    accepted = list(cell.question.accepted_answers)
+    reply = cell.trajectory.answer_text if _has_reply(cell.trajectory) else ""
     return {
         "question_id": cell.question.question_id,
+        **({"accepted_answers": cast("JsonValue", accepted)} if accepted else {}),
         "arm": cell.trajectory.arm,
         "execution": cell.trajectory.execution,
         "run_status": cell.trajectory.run_status,
         "score_status": cell.score_status,
         "failure": None if failure is None else f"{failure.cause}: {failure.message}",
-        "option_index": cell.trajectory.answer_index,
+        "option_index": cell.option_index,
+        **({"reply": reply} if reply and reply != _answer(cell) else {}),
         **cell.measures,
     }
 
