@@ -57,6 +57,7 @@ def write_report(
     Raises what `compare` raises.
     """
     from taketwo.answer_judging import answer_judges  # its tables load the charts: on call
+    from taketwo.judge_costs import judge_costs
     from taketwo.report.document import Sources, build_document  # charts are slow to load: on call
     from taketwo.report.html import write_figures, write_tables
     from taketwo.report.html import write_report as write_html
@@ -67,6 +68,7 @@ def write_report(
     comparison = compare(study, missing=missing, allow_drift=allow_drift, by=chosen)
     trajectories = collect(where.folder, frozen, read_unknown=by_engine)
     pool = JudgementPool(where.folder / "judgements")
+    process = study_scoring(where.folder, frozen)
     document = build_document(
         Sources(
             comparison=comparison,
@@ -75,10 +77,11 @@ def write_report(
             trajectories=trajectories,
             manifests=manifests_of(where.folder, frozen, trajectories),
             context=_context(where.folder / "context.json"),
-            references=references_of(
-                frozen, study_scoring(where.folder, frozen).scoring, pool.trajectories
+            references=references_of(frozen, process.scoring, pool.trajectories),
+            answer_judges=answer_judges(
+                frozen, pool, trajectories, judge=process.answer_judge(frozen)
             ),
-            answer_judges=answer_judges(frozen, pool, trajectories),
+            judge_costs=judge_costs(frozen, pool, trajectories, process),
             audits=tuple(read_audit(path) for path in where.audit_paths),
         )
     )

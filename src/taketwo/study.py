@@ -18,7 +18,7 @@ from taketwo.analysis.early_stop import early_stop
 from taketwo.analysis.statements import configuration_statement
 from taketwo.errors import InvalidResults, PlanChanged, RequestError, UnpairedCells
 from taketwo.executions.expected_cost import ExpectedCost, expected_cost
-from taketwo.executions.manifest import Manifest, compare_manifests
+from taketwo.executions.manifest import Manifest, availability_of, compare_manifests
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.executions.progress import Progress
 from taketwo.executions.rule import Missing
@@ -31,6 +31,7 @@ from taketwo.scoring import by_engine, score
 from taketwo.study_folder import StudyFolder, write_json
 
 _FAILED = ("provider_error", "agent_error", "media_error", "not_run")
+_LOST = {"missing": "video missing", "unreadable": "video unreadable"}
 
 __all__ = [
     "Planned",
@@ -43,52 +44,94 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A frozen plan with what it will cost; `is_new` says whether this call froze it."""
+    """A frozen plan with what it will cost; `is_new` says whether this call froze it.
+
+    `study_yaml` is the study file, None where there is none any more. Of a plan that was frozen before,
+    `edited` is what that file, or a file that it names, now says otherwise, and `installed` in what code,
+    packages and prompts differ: the plan stands, but `run` refuses. `unusable` is why the study file
+    cannot be used as it stands, None where it can. `is_begun` says whether cells ran.
+    """
 
     plan: Plan
     folder: Path
     cost: ExpectedCost
     is_new: bool
+    study_yaml: Path | None = None
+    edited: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
+    unusable: str | None = None
+    is_begun: bool = False
 
 
 def plan(study: Path | str) -> Planned:
     """Freeze the plan of a study, or read the one that is frozen, and say what it will cost.
 
+    Of a plan that was frozen before, also in what the study file says something else now.
+
     Raises
     ------
     RequestError
-        If the study file is wrong, with all its faults at once.
+        If the study file is wrong and no plan is frozen yet, with all its faults at once.
     """
-    from taketwo.executions.freeze import freeze, write_plan  # heavy: on call
+    from taketwo.executions.freeze import differences, freeze, write_plan  # heavy: on call
 
     where = StudyFolder.locate(Path(study))
-    is_new = not where.plan_path.exists()
-    if is_new:
-        if where.study_yaml is None:
-            raise RequestError(f"{where.folder}: there is no study.yaml to make a plan of")
-        frozen = freeze(where.study_yaml, now=_now())
-        where.folder.mkdir(parents=True, exist_ok=True)
-        write_plan(frozen, where.folder)
-    else:
+    if where.plan_path.exists():
         frozen = where.plan()
-    return Planned(plan=frozen, folder=where.folder, cost=expected_cost(frozen), is_new=is_new)
+        found = differences(frozen, where.folder)
+        return Planned(
+            plan=frozen,
+            folder=where.folder,
+            cost=expected_cost(frozen),
+            is_new=False,
+            study_yaml=_as_named(found.study_yaml, where.study_yaml),
+            edited=found.in_file,
+            installed=found.installed,
+            unusable=found.unusable,
+            is_begun=any(where.folder.glob("K*/attempt-*")),
+        )
+    if where.study_yaml is None:
+        raise RequestError(f"{where.folder}: there is no study.yaml to make a plan of")
+    frozen = freeze(where.study_yaml, now=_now())
+    where.folder.mkdir(parents=True, exist_ok=True)
+    write_plan(frozen, where.folder)
+    return Planned(
+        plan=frozen,
+        folder=where.folder,
+        cost=expected_cost(frozen),
+        is_new=True,
+        study_yaml=where.study_yaml,
+    )
+
+
+def _as_named(read: Path | None, named: Path | None) -> Path | None:
+    """Return the study file that was read, by the name that the caller has for it."""
+    return named if read and named and read.resolve() == named.resolve() else read
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
     """What the cells of a study have come to: how many by run status, and the first that failed.
 
-    Cells that were left out by an early stop count as `stopped`.
+    Cells that were left out by an early stop count as `stopped`, those whose video is not there as
+    `video missing` or `video unreadable`: no failure of an arm, but a question that leaves the comparison.
+    `first_without_video` is the first of these.
     """
 
     plan: Plan
     statuses: Mapping[str, int]
     first_failure: str | None
+    first_without_video: str | None = None
 
     @property
     def failed(self) -> int:
         """Return how many cells ended in an error or did not run."""
         return sum(self.statuses.get(status, 0) for status in _FAILED)
+
+    @property
+    def without_video(self) -> int:
+        """Return how many cells had no video that can be read."""
+        return sum(self.statuses.get(status, 0) for status in _LOST.values())
 
 
 def run(
@@ -131,15 +174,21 @@ def run(
         plugins=plugins,
         decide=decide,
     )
-    cells = [
-        (cell, "stopped" if is_stopped(cell) else cell.run_status) for cell in done.trajectories
-    ]
+    cells = [(cell, _status(planned.plan, cell)) for cell in done.trajectories]
     failed = next((cell for cell, status in cells if status in _FAILED), None)
+    lost = next((cell for cell, status in cells if status in _LOST.values()), None)
     return Ran(
         plan=planned.plan,
         statuses=Counter(status for _, status in cells),
         first_failure=None if failed is None else _failure_text(failed),
+        first_without_video=None if lost is None else _failure_text(lost),
     )
+
+
+def _status(frozen: Plan, cell: Trajectory) -> str:
+    if is_stopped(cell):
+        return "stopped"
+    return _LOST.get(availability_of(frozen, cell), cell.run_status)
 
 
 def _failure_text(cell: Trajectory) -> str:
@@ -156,6 +205,8 @@ def compare(
     by: Sequence[str] = (),
 ) -> Comparison:
     """Say whether the effect of each method survives complete re-execution.
+
+    The comparison of a study is kept in its folder, unless that can only be read.
 
     Parameters
     ----------
@@ -198,7 +249,7 @@ def compare(
         frozen = read_plan(paths[0].parent / "plan.json")
         given = read_outcomes(paths[0])
         require_planned(given.frame, frozen)
-        return _compared(
+        found = _compared(
             frozen,
             (),
             given,
@@ -207,6 +258,7 @@ def compare(
             allow_drift=allow_drift,
             by=by,
         )
+        return _with_judges_marked(found, paths[0].parent, frozen)
     where = StudyFolder.locate(paths[0])
     frozen = where.plan()
     table = where.folder / "outcomes.parquet"
@@ -224,11 +276,16 @@ def compare(
         allow_drift=allow_drift,
         by=by,
     )
-    reasons = study_scoring(where.folder, frozen).reasons
-    if reasons:
-        comparison = replace(comparison, not_as_planned=(*comparison.not_as_planned, *reasons))
-    write_json(where.folder / "comparison.json", comparison.to_json())
+    comparison = _with_judges_marked(comparison, where.folder, frozen)
+    if where.is_writable:
+        write_json(where.folder / "comparison.json", comparison.to_json())
     return comparison
+
+
+def _with_judges_marked(comparison: Comparison, folder: Path, frozen: Plan) -> Comparison:
+    """Return the comparison with judges that were chosen after the plan was frozen among its reservations."""
+    reasons = study_scoring(folder, frozen).reasons
+    return replace(comparison, not_as_planned=(*comparison.not_as_planned, *reasons))
 
 
 def _compared(

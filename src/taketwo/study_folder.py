@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from taketwo.benchmarks.canonical import JsonValue
-from taketwo.errors import RequestError
+from taketwo.errors import HarnessError, RequestError
 from taketwo.executions.plan import Plan, read_plan
 from taketwo.media.store import write_atomically
 
@@ -74,12 +75,27 @@ class StudyFolder:
         """Return the folder where filled forms of human raters are kept."""
         return self.folder / "ratings"
 
+    @property
+    def is_writable(self) -> bool:
+        """Return whether anything can be written here; on a mounted archive a study is only read."""
+        return os.access(self.folder, os.W_OK)
+
     def plan(self) -> Plan:
         """Return the frozen plan."""
         return read_plan(self.plan_path)
 
 
 def write_json(path: Path, record: JsonValue) -> None:
-    """Write a record; the file appears whole or not at all."""
-    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(path, text.encode("utf-8"))
+    """Write a record; the file appears whole or not at all.
+
+    Raises
+    ------
+    HarnessError
+        If it cannot be written and does not hold just this record.
+    """
+    data = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    try:
+        write_atomically(path, data)
+    except HarnessError:
+        if not path.is_file() or path.read_bytes() != data:
+            raise

@@ -318,3 +318,50 @@ def test_a_thought_that_was_cut_off_is_no_answer(before: str, tag: str) -> None:
 def test_an_unended_tag_after_other_words_hides_nothing() -> None:
     assert parse_answer("I saw it. <think>FINAL ANSWER: B", FOUR).option_index == 1
     assert parse_answer("<b>" + "x" * 100_000 + "FINAL ANSWER: B", FOUR).option_index == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("<answer>B</answer>", 1),
+        ("It is blue.\n<ANSWER>\n(B)\n</ANSWER>", 1),
+        ("<final_answer>blue car</final_answer>", 1),
+        ('<answer>{"answer": "B"}</answer>', 1),
+        ("FINAL ANSWER: A\nNo:\n<answer>B</answer>", 1),
+        ("So it is $\\boxed{\\text{B}}$", 1),
+        ("The answer is $\\boxed{\\text{B}}$.", 1),
+        ("$\\boxed{\\mathrm{B}}$", 1),
+        ("FINAL ANSWER: B (blue car)", 1),
+        ("FINAL ANSWER: B [Blue car.]", 1),
+        ("FINAL ANSWER: **B** (blue car)", 1),
+        ("FINAL ANSWER: blue car (B)", 1),
+        ("FINAL ANSWER: blue car (b)", 1),
+        ("B (blue car)", 1),
+        ("The answer is B because the car is blue.", 1),
+        ("FINAL ANSWER: (B) since the other one is red", 1),
+    ],
+)
+def test_tags_set_letters_and_a_label_beside_its_own_text_are_read(text: str, index: int) -> None:
+    assert parse_answer(text, FOUR).option_index == index
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>A or B</answer>",
+        "<answer></answer>",
+        "<answer>B",
+        "FINAL ANSWER: B (red car)",
+        "FINAL ANSWER: red car (B)",
+        "FINAL ANSWER: B (or A)",
+        "FINAL ANSWER: B because it is not A",
+        "FINAL ANSWER: A because it is a blue car",
+        "FINAL ANSWER: a because",
+        "B because the car is blue",
+        "FINAL ANSWER: not B (blue car)",
+    ],
+)
+def test_a_label_beside_another_options_text_or_label_names_nothing(text: str) -> None:
+    answer = parse_answer(text, FOUR)
+
+    assert (answer.status, answer.option_index) == ("unparsed", None)

@@ -31,6 +31,8 @@ HOSTILE = [
     "{}FINAL ANSWER: A\n",
     "FINAL ANSWER:",
     "FINAL ANSWER:\n",
+    "<answer>",
+    "<answer>A</answer>",
     "final ",
     "the answer is ",
     "the answer is\n",

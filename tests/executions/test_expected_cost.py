@@ -292,6 +292,17 @@ def test_only_open_answers_go_to_the_judge() -> None:
     assert expected_cost(_plan(judge=None)).judged_most == 0
 
 
+def test_choices_of_which_no_option_is_the_truth_go_to_the_judge_too() -> None:
+    planned = _question(1, is_open=False)
+    in_words = dataclasses.replace(planned.question, answer_index=None, answer_text="neither")
+
+    plan = _plan(
+        questions=(_question(2, is_open=False), dataclasses.replace(planned, question=in_words))
+    )
+
+    assert expected_cost(plan).judged_most == 1 * 2 * 2
+
+
 @pytest.mark.parametrize(
     ("executions", "in_units_of_error"),
     [(2, 7.7), (3, 3.5), (4, 2.6), (5, 2.2), (7, 1.8), (10, 1.5)],
@@ -350,9 +361,10 @@ def test_the_text_shows_cost_limits_and_what_can_be_detected() -> None:
         "  arm     cells  calls  at most   tokens  at most    US$  at most\n"
         "  single     10    ~10       10  ~14,100   20,000  ~0.03     0.16\n"
         "  react      10    ~70      350  ~88,700        -  ~0.14        -\n"
-        "judges of answers (a/judge): at most 4 requests (equal answers are judged once)\n"
+        "judge of answers a/judge: at most 4 requests, ~1,884 tokens, no price "
+        "(equal answers are judged once)\n"
         "prices as of 2026-03-01\n"
-        "what judges cost is in none of the dollars above\n"
+        "what judges cost is in none of the dollars of the arms, and in no limit of a cell\n"
         "~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded\n"
         "\n"
         "limits of one cell\n"

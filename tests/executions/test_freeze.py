@@ -493,3 +493,24 @@ def test_stopping_is_refused_for_several_methods_and_for_blocks_of_everything(fo
 
     assert "can stop early, found 2 methods (react, short)" in str(error.value)
     assert "10 of 3 questions leave nothing to save" in str(error.value)
+
+
+def test_choices_of_which_no_option_is_the_truth_need_a_judge(folder: Path) -> None:
+    row = {
+        "video_id": "abc",
+        "question": "What?\n(A) a key\n(B) a cup",
+        "gt_answer": "Not possible to answer.",
+        "ques_type": "mcq",
+        "difficulty": "easy",
+        "modality": "visual",
+        "duration_seconds": 61.5,
+    }
+    (folder / "rows.jsonl").write_text(json.dumps(row))
+    (folder / "videos").mkdir()
+    (folder / "videos" / "abc.mp4").write_bytes(b"video")
+    _edit(folder / "study.yaml", "name: local, path: questions", "name: sage_bench, path: rows")
+
+    with pytest.raises(RequestError, match="1 questions have neither a true option nor accepted"):
+        _frozen(folder)
+    _edit(folder / "study.yaml", "models:\n", "models:\n  judge: mockllm/model\n")
+    assert _frozen(folder).questions[0].question.answer_text == "Not possible to answer."

@@ -184,6 +184,33 @@ def test_another_transcriber_is_refused_and_both_are_named_in_the_manifests() ->
     assert only(compare_manifests([one, other]).refusals, "source of speech").role == "transcriber"
 
 
+@pytest.mark.parametrize("source", ["no audio track", "subtitles:1a5a1a5a1a5a"])
+def test_an_execution_that_listened_to_other_videos_only_is_no_other_transcriber(
+    source: str,
+) -> None:
+    def of(execution: int, *sources: str) -> Manifest:
+        found = cells(execution)
+        heard = [
+            PrimitiveOperation(
+                operation="transcribe_speech",
+                succeeded=True,
+                freshness="fresh",
+                seconds=1.0,
+                charged_s=1.0,
+                speech_source=one,
+            )
+            for one in sources
+        ]
+        found[0] = replace(found[0], events=(*found[0].events, *heard))
+        return build_manifest(PLAN, execution, found, [attempt()])
+
+    by_model, without = of(1, "whisper tiny 1a5a"), of(2, source)
+
+    assert compare_manifests([by_model, without]).refusals == ()
+    assert compare_manifests([without, replace(by_model, execution=3)]).refusals == ()
+    assert without.speech_sources == (source,)
+
+
 def test_another_first_request_is_refused_with_the_question() -> None:
     second = cells(2)
     changed = call(2, "base:q1", request_sha256="other request")

@@ -206,4 +206,6 @@ def test_the_most_that_judges_are_asked_counts_repeats_judges_and_curated_trajec
 
     assert cost.judged_most == 1 * 2 * 2 * 3 * 2
     assert cost.trajectories_most == 1 * 2 * 2 * 2 + 1
-    assert "judges of trajectories (mockllm/model, mockllm/b): at most 9 requests" in cost.to_text()
+    told = cost.to_text()
+    assert "judge of trajectories mockllm/model: at most 5 requests" in told
+    assert "judge of trajectories mockllm/b: at most 4 requests" in told

@@ -52,6 +52,7 @@ FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 
 _ABSTENTIONS = frozenset({"none", "null", "n/a", "abstain", "no answer"})
 _WRAPPING = " \t\r\n*_`'\"\u201c\u201d\u2018\u2019"
 _BOX = "\\boxed{"
+_SET = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathsf)\{(?P<inside>[^{}]*+)\}")
 _MAX_READ = MAX_CHARACTERS // 2
 _MOST_MARKS = 30
 
@@ -60,6 +61,12 @@ _LABELLED = re.compile(
     r"^[(\[]?\s*(?P<label>[A-Za-z]|\d{1,4})(?P<mark>\s*[)\].:,\u2013\u2014-]+[*_`]*\s*)(?P<rest>.*)$",
     re.DOTALL,
 )
+_LABEL_THEN = re.compile(
+    r"^[(\[]?(?P<label>[A-Z]|\d{1,4})[)\]]?[*_`]*\s+"
+    r"(?:[(\[](?P<own>.+)[)\]]|(?P<why>(?:because|since)\b.+))$",
+    re.DOTALL,
+)
+_THEN_LABEL = re.compile(r"^(?P<own>.*\S)\s*[(\[](?P<label>[A-Za-z]|\d{1,4})[)\]]$", re.DOTALL)
 
 
 def as_matched(text: str) -> str:
@@ -176,7 +183,8 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
     Words may follow a label and a mark. Where they are another option's text, or name another one
     by its label or its text, nothing is named. Else the label counts (1) before its own option's
     text, the beginning of it, or words that begin like it and like no other option's; (2) closed by
-    a bracket ("T) seen twice"), unless the words deny it; (3) before "because" or "since"; and (4)
+    a bracket ("T) seen twice"), unless the words deny it; (3) before "because" or "since", with or without
+    a mark, and beside its own text in brackets ("B (a cup)", "a cup (B)"); and (4)
     after a full stop, a comma or a dash, before words that begin a remark ("A. I saw it", "B,
     probably"), save for the letter `I`. A hyphen within a word sets off nothing. So "T-shirt",
     "e.g. a car", "N. Korea", "Q: what?" and "I, too, am unsure" name no option, unless theirs says so.
@@ -189,6 +197,9 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
     by_text = _text_indices(bare, question.options, _bare(value))
     if by_text:
         return by_text[0] if len(by_text) == 1 else None
+    confirmed = _confirmed(bare.translate(FULL_WIDTH), question, is_alone=is_alone)
+    if confirmed is not None:
+        return confirmed
     match = _LABELLED.match(bare.translate(FULL_WIDTH))
     index = None if match is None else _label_index(match["label"], question.labels)
     if match is None or index is None:
@@ -204,6 +215,23 @@ def option_index(value: str, question: VisibleQuestion, *, is_alone: bool = Fals
         label=match["label"], mark=match["mark"], words=match["rest"].strip(_WRAPPING)
     )
     return index if words.leave_label(index, folded, question.labels) else None
+
+
+def _confirmed(bare: str, question: VisibleQuestion, *, is_alone: bool) -> int | None:
+    """Return the option whose label stands beside its own text in brackets, or before a reason."""
+    for found in (_LABEL_THEN.match(bare), _THEN_LABEL.match(bare)):
+        index = None if found is None else _label_index(found["label"], question.labels)
+        if found is None or index is None:
+            continue
+        options = tuple(option.translate(FULL_WIDTH) for option in question.options)
+        if found["own"] is not None:
+            if _text_indices(_bare(found["own"]), options, found["own"]) == [index]:
+                return index
+        elif not is_alone:
+            folded = tuple(_folded(as_matched(option)) for option in options)
+            said = LabelledWords(label=found["label"], mark=", ", words=found["why"])
+            return index if said.leave_label(index, folded, question.labels) else None
+    return None
 
 
 def _bare(value: str) -> str:
@@ -222,7 +250,7 @@ def _unboxed(value: str) -> str:
         inside = start + len(_BOX)
         close = value.rfind("}", inside, line_end)
         if close >= 0:
-            return value[inside:close]
+            return _SET.sub(lambda found: found["inside"], value[inside:close])
         start = value.find(_BOX, line_end)
     return value
 

@@ -62,7 +62,7 @@ def own_agent(name: str) -> AgentSpec:
     except (ImportError, AttributeError, ValueError) as error:
         raise RequestError(
             f"agent {name!r} cannot be loaded: {error}; it must be importable as "
-            "module:callable from where taketwo runs"
+            "module:callable: install its package, or put its folder into PYTHONPATH"
         ) from error
     if isinstance(found, AgentSpec):
         return found

@@ -9,6 +9,7 @@ from typing import get_args
 import click
 
 from taketwo.cli.comparison_text import comparison_text
+from taketwo.cli.edited_study import tell_edited_rule
 from taketwo.executions.rule import Missing
 from taketwo.study import compare
 
@@ -64,8 +65,9 @@ def command(
     Example
       taketwo compare studies/march.yaml
     """
+    tell_edited_rule(what)
     comparison = compare(*what, missing=missing, allow_drift=allow_drift, by=by)
     if as_json:
         click.echo(json.dumps(comparison.to_json(), indent=1, ensure_ascii=False))
     else:
-        click.echo(comparison_text(comparison))
+        click.echo(comparison_text(comparison, allow_drift=allow_drift))

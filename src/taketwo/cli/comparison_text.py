@@ -16,15 +16,19 @@ from taketwo.report.numbers import change, interval, level, p_value, scale_of
 __all__ = ["comparison_text"]
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """Return everything that the terminal shows of a comparison."""
+def comparison_text(comparison: Comparison, *, allow_drift: bool = False) -> str:
+    """Return everything that the terminal shows of a comparison.
+
+    `allow_drift` is whether it was asked for whatever differs between executions; what does is said then.
+    """
     population = comparison.population
     parts: list[str] = [
         f"Study {comparison.study[:12]}: {population.n_matched} of {population.n_union} questions in "
         f"every cell, {population.clusters.n} {population.clusters.by}s, "
-        f"{len(comparison.executions)} executions"
+        f"{len(comparison.executions)} execution{'' if len(comparison.executions) == 1 else 's'}"
     ]
     parts.extend(f"NOT AS PLANNED: {reason}" for reason in comparison.not_as_planned)
+    parts.extend(_drift(comparison) if allow_drift else [])
     parts.extend(_losses(comparison))
     parts.append(_statuses(comparison))
     parts.extend(_pair(pair) for pair in comparison.comparisons)
@@ -33,6 +37,16 @@ def comparison_text(comparison: Comparison) -> str:
     if comparison.not_known:
         parts.append(comparison.not_known)
     return "\n\n".join(parts)
+
+
+def _drift(comparison: Comparison) -> list[str]:
+    reasons = {
+        metric.statements.configuration.reason: None
+        for pair in comparison.comparisons
+        for metric in pair.metrics.values()
+        if metric.statements.configuration.value == "drifted"
+    }
+    return [f"DRIFT ALLOWED: compared although executions differ: {reason}" for reason in reasons]
 
 
 def _losses(comparison: Comparison) -> list[str]:

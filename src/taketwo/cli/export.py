@@ -35,7 +35,7 @@ def command(study: Path, form: Form, output: Path, as_json: bool) -> None:
 
     STUDY is a study folder or its YAML file. Each arm and execution becomes a run folder or a pair of
     files, each cell a trajectory. Scores are ours and errors stay errors; what the other format has no
-    place for stands under the key taketwo. No model is called.
+    place for stands under the key taketwo, or is left out where the guide says so. No model is called.
 
     \b
     Exit status

@@ -12,6 +12,7 @@ from taketwo.analysis.comparison import Comparison
 from taketwo.analysis.gate import Claim, gate
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.cli.compare import drift_option
+from taketwo.cli.edited_study import tell_edited_rule
 from taketwo.errors import InvalidResults, PlanChanged
 from taketwo.study import compare
 
@@ -69,6 +70,7 @@ def command(
     Example
       taketwo gate studies/march.yaml --metric accuracy --sign higher
     """
+    tell_edited_rule(what)
     claim = Claim(metric=metric, kind=kind, sign=sign, method=method, baseline=baseline)
     try:
         comparison = _comparison(what, allow_drift=allow_drift)

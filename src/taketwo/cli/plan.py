@@ -13,7 +13,58 @@ from taketwo.benchmarks.saturation import expected_saturation
 from taketwo.errors import InvalidResults, RequestError
 from taketwo.study import Planned, plan
 
-__all__ = ["budget_text", "command", "plan_text"]
+__all__ = ["budget_text", "command", "differences_text", "plan_text"]
+
+
+def differences_text(planned: Planned) -> str:
+    """Return in what a frozen plan is not what would run now, and what to do; "" where nothing differs."""
+    lines: list[str] = []
+    if planned.edited and planned.study_yaml is not None:
+        lines += [
+            f"THE STUDY FILE DIFFERS FROM THE FROZEN PLAN: {planned.study_yaml}, or a file that it names, "
+            f"was edited after {planned.plan.created}",
+            *(f"  {difference}" for difference in planned.edited),
+            "  The plan counts: it is what is shown here, and what score, compare and report go by. "
+            "`taketwo run` refuses until the study file says the same again.",
+            *_remedies(planned, planned.study_yaml),
+        ]
+    if planned.unusable is not None:
+        lines += [
+            "THE STUDY FILE CANNOT BE USED AS IT STANDS, so whether it differs from the frozen plan is not "
+            "known",
+            f"  {_indented(planned.unusable)}",
+            "  The plan counts: it is what is shown here, and what score, compare and report go by. "
+            "`taketwo run` refuses until the file can be used and says the same again.",
+        ]
+    if planned.installed:
+        lines += [
+            "WHAT IS INSTALLED DIFFERS FROM THE FROZEN PLAN",
+            *(f"  {difference}" for difference in planned.installed),
+            "  `taketwo run` refuses until the versions of the plan are installed again; scoring, "
+            "comparing and reporting what ran work as before.",
+        ]
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _remedies(planned: Planned, study_yaml: Path) -> list[str]:
+    # a study.yaml lies in its study's folder, NAME.yaml beside it
+    is_inside = study_yaml.stem == "study"
+    other = f"{planned.folder.resolve().name}-2{'' if is_inside else study_yaml.suffix}"
+    saved = f"{other}/study.yaml, in a folder of its own" if is_inside else other
+    lines = [
+        "  Either put it back as it was, or keep the edit as a study of its own: save the file as "
+        f"{saved}, put the old text back, and call: taketwo plan {other}"
+    ]
+    if not planned.is_begun:
+        lines.append(
+            "  No cell has run yet, so nothing hangs on this plan: to plan the edited file instead, remove "
+            f"{planned.folder / 'plan.json'} and call taketwo plan again."
+        )
+    return lines
 
 
 def plan_text(planned: Planned) -> str:
@@ -101,11 +152,12 @@ def command(study: Path, budget: float | None, as_json: bool) -> None:
     """See what a study would run, what it would cost and what it could detect.
 
     STUDY is a study folder or its YAML file. The plan is frozen into plan.json on the first call;
-    its hash names the study. Nothing is executed and nothing is paid.
+    its hash names the study. Later calls show that plan, and say in what the study file was edited
+    since. Nothing is executed and nothing is paid.
 
     \b
     Exit status
-      0  the plan stands
+      0  the plan stands, also where the study file says something else by now
       2  the study file is wrong (every fault is listed with its line)
       3  the benchmark cannot be used
 
@@ -119,10 +171,18 @@ def command(study: Path, budget: float | None, as_json: bool) -> None:
             "plan": planned.plan.sha256,
             "folder": str(planned.folder),
             "is_new": planned.is_new,
+            "differences": {
+                "study_file": list(planned.edited),
+                "installed": list(planned.installed),
+                "study_file_unusable": planned.unusable,
+            },
             "cost": planned.cost.to_json(),
         }
         click.echo(json.dumps(record, indent=1))
     else:
+        differences = differences_text(planned)
+        if differences:
+            click.echo(differences + "\n")
         click.echo(plan_text(planned))
         if budget is not None:
             click.echo("")

@@ -48,7 +48,11 @@ def command(study: Path, output: Path, design: str) -> None:
       taketwo rating-form studies/march.yaml -o ratings
     """
     form, files = write_rating_form(study, output, design=design)
-    click.echo(f"{len(form.cells)} trajectories for {len(form.orders)} raters")
+    arms = sorted({cell.arm for cell in form.cells.values()})
+    click.echo(
+        f"{len(form.cells)} trajectories of {len(arms)} arms ({', '.join(arms)}) for {len(form.orders)} "
+        "raters"
+    )
     for reason, count in form.left_out.items():
         click.echo(f"  {count} questions could not be drawn: {reason}")
     for path in files:

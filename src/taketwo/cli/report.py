@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from taketwo.cli.compare import by_option, drift_option, missing_option
+from taketwo.cli.edited_study import tell_edited_rule
 from taketwo.executions.rule import Missing
 from taketwo.reporting import write_report
 
@@ -34,6 +35,7 @@ def command(study: Path, missing: Missing | None, allow_drift: bool, by: tuple[s
     Example
       taketwo report studies/march.yaml
     """
+    tell_edited_rule((study,))
     files = write_report(study, missing=missing, allow_drift=allow_drift, by=by or None)
     click.echo(files.html)
     click.echo(f"{len(files.tables)} tables, {len(files.figures)} figures", err=True)

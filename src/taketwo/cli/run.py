@@ -30,7 +30,8 @@ def command(study: Path, retry_errors: bool, quiet: bool) -> None:
 
     \b
     Exit status
-      0  every planned cell has a record; those that failed are counted and the first is shown
+      0  every planned cell has a record; those that failed or had no video are counted, and the first
+         of them is shown
       2  the plan no longer matches what would run; nothing was spent
       4  the process that runs an execution broke down; what it finished is kept
       130  interrupted; run it again to go on
@@ -53,6 +54,13 @@ def command(study: Path, retry_errors: bool, quiet: bool) -> None:
             f"  {ran.failed} without an answer, first {ran.first_failure}\n"
             f"  errors of providers are tried again by the same command, those of agents and media "
             f"with --retry-errors; {ran.plan.rule.attempts} starts a cell at most",
+            err=True,
+        )
+    if ran.first_without_video is not None:
+        click.echo(
+            f"  {ran.without_video} without a video, first {ran.first_without_video}\n"
+            "  their questions leave the comparison and are listed in it; put the videos there and run "
+            "with --retry-errors to have them in",
             err=True,
         )
     click.echo(f"next: taketwo score {study}", err=True)

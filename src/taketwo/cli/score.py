@@ -10,9 +10,10 @@ import click
 import polars as pl
 
 from taketwo.cli.audit_text import audit_lines
+from taketwo.cli.edited_study import tell_edited_study
 from taketwo.judge_audits import audit_judges
 from taketwo.scores.judge_audit.audit_presets import DESIGNS
-from taketwo.scoring import Scored, score
+from taketwo.scoring import JudgeWork, Scored, score
 
 __all__ = ["command"]
 
@@ -26,6 +27,11 @@ __all__ = ["command"]
     multiple=True,
     metavar="MODEL",
     help="A further judge of answers, beside the plan's; repeatable.",
+)
+@click.option(
+    "--stand-in",
+    metavar="MODEL",
+    help="A judge of answers in place of the plan's one that cannot be asked any more; marked.",
 )
 @click.option(
     "--trajectory-judge",
@@ -66,6 +72,7 @@ def command(
     *,
     no_judge: bool,
     judges: tuple[str, ...],
+    stand_in: str | None,
     trajectory_judges: tuple[str, ...],
     judgements: Path | None,
     audit: bool,
@@ -82,6 +89,10 @@ def command(
     and executions. Trajectories are judged where the study says so (`scoring: {trajectories: ...}`)
     or a judge is named here. Writes trajectories.parquet, outcomes.parquet and judgements/; no agent
     runs and no log is touched.
+
+    A judge of answers that was retired can be replaced with --stand-in: the plan's judge is asked once
+    more, and only if it gives no label while answers lack one does the other judge all answers, now and
+    from then on. Labels of the two are never mixed, and every page says so.
 
     With --audit the judge of trajectories is measured: whether its scores separate right from wrong
     answers, agree with other judges, wordings and people, and withstand assertions, cut evidence,
@@ -106,10 +117,12 @@ def command(
     ):
         if is_given and not audit:
             raise click.UsageError(f"{name} is for an audit of the judges; add --audit")
+    tell_edited_study(study)
     scored = score(
         study,
         judge=not no_judge,
         judges=judges,
+        stand_in=stand_in,
         trajectory_judges=trajectory_judges,
         judgements=judgements,
         on_work=_tell,
@@ -131,6 +144,9 @@ def command(
                     "asked": item.asked,
                     "done": item.done,
                     "failures": list(item.failures),
+                    "input_tokens": item.input_tokens,
+                    "output_tokens": item.output_tokens,
+                    "cost_usd": item.cost_usd,
                 }
                 for item in scored.work
             ],
@@ -180,7 +196,10 @@ def _answer_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
                 f"without them, {right / (known + ungradable):.1%} with them as wrong"
             )
     if scored.pending:
-        lines.append(f"  {scored.pending} answers still need the judge; run the same command again")
+        lines.append(
+            f"  {scored.pending} answers still need the judge; run the same command again (or, if it cannot "
+            "be asked any more, name another one: --stand-in MODEL)"
+        )
     return lines
 
 
@@ -192,7 +211,17 @@ def _trajectory_lines(frame: pl.DataFrame, scored: Scored) -> list[str]:
         failed = f", judge_error {errors}" if errors else ""
         lines.append(f"trajectories: scored {judged.height}{failed}")
     for item in scored.work:
-        lines.append(f"  {item.judge}: {item.done} of {item.asked} {item.what} judged now")
+        lines.append(
+            f"  {item.judge}: {item.done} of {item.asked} {item.what} judged now{_took(item)}"
+        )
         for cause, count in Counter(item.failures).most_common(5):
             lines.append(f"    failed on {count}: {cause}")
     return lines
+
+
+def _took(work: JudgeWork) -> str:
+    """Return what the labels of a judge took, as far as it is known."""
+    if work.input_tokens is None or work.output_tokens is None:
+        return ""
+    cost = "" if work.cost_usd is None else f", US$ {work.cost_usd:,.4f}"
+    return f" ({work.input_tokens:,} tokens in, {work.output_tokens:,} out{cost})"

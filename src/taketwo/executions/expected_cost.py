@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -10,7 +9,8 @@ from scipy import special
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.executions.arm_cost import ArmCost, Assumptions, arm_cost
-from taketwo.executions.plan import Plan, PlannedQuestion
+from taketwo.executions.judge_cost import JudgeCalls, judge_calls
+from taketwo.executions.plan import Plan
 from taketwo.tools.budget import Limits
 
 __all__ = ["ArmCost", "Assumptions", "ExpectedCost", "Sensitivity", "expected_cost", "sensitivity"]
@@ -48,10 +48,7 @@ class ExpectedCost:
     """What a plan will cost and what it can detect."""
 
     arms: tuple[ArmCost, ...]
-    judged_most: int
-    trajectories_most: int
-    answer_judges: tuple[str, ...]
-    trajectory_judges: tuple[str, ...]
+    judges: tuple[JudgeCalls, ...]
     prices_date: str | None
     sensitivity: Sensitivity
     assumptions: Assumptions
@@ -71,6 +68,21 @@ class ExpectedCost:
         """Return the most it can cost in US dollars; None where an arm is not bounded or priced."""
         return _total([arm.usd_most for arm in self.arms])
 
+    @property
+    def judged_most(self) -> int:
+        """Return how many answers may be sent to judges, were no two alike."""
+        return sum(one.requests for one in self.judges if one.what == "answers")
+
+    @property
+    def trajectories_most(self) -> int:
+        """Return how many trajectories may be sent to judges, the curated ones included."""
+        return sum(one.requests for one in self.judges if one.what == "trajectories")
+
+    @property
+    def judges_usd(self) -> float | None:
+        """Return roughly what judging can cost in US dollars; None where a judge has no price."""
+        return _total([one.usd for one in self.judges])
+
     def to_json(self) -> dict[str, JsonValue]:
         """Return the record as JSON values."""
         return {
@@ -79,8 +91,10 @@ class ExpectedCost:
             "usd_most": self.usd_most,
             "judged_most": self.judged_most,
             "trajectories_most": self.trajectories_most,
-            "answer_judges": list(self.answer_judges),
-            "trajectory_judges": list(self.trajectory_judges),
+            "answer_judges": [one.judge for one in self.judges if one.what == "answers"],
+            "trajectory_judges": [one.judge for one in self.judges if one.what == "trajectories"],
+            "judges": [judge.to_json() for judge in self.judges],
+            "judges_usd": self.judges_usd,
             "prices_date": self.prices_date,
             "arms": [arm.to_json() for arm in self.arms],
             "sensitivity": self.sensitivity.to_json(),
@@ -108,44 +122,13 @@ def expected_cost(plan: Plan, assumptions: Assumptions | None = None) -> Expecte
     present = [item for item in plan.questions if item.availability == "available"]
     return ExpectedCost(
         arms=tuple(arm_cost(plan, arm, present, known) for arm in plan.arms),
-        judged_most=_judged_most(plan, present),
-        trajectories_most=_trajectories_most(plan, present),
-        answer_judges=()
-        if plan.judge is None
-        else (plan.judge.name, *(judge.name for judge in plan.scoring.judges)),
-        trajectory_judges=()
-        if plan.scoring.trajectories is None
-        else tuple(
-            judge.name
-            for judge in (plan.scoring.trajectories.judge, *plan.scoring.trajectories.judges)
-        ),
+        judges=judge_calls(plan, present, known),
         prices_date=plan.prices_date,
         sensitivity=sensitivity(
             len(present), plan.executions, residual_sd=known.residual_sd, level=plan.rule.level
         ),
         assumptions=known,
     )
-
-
-def _judged_most(plan: Plan, present: Sequence[PlannedQuestion]) -> int:
-    """Return how many answers may be sent to judges, were no two alike; extractions are not counted."""
-    if plan.judge is None:
-        return 0
-    is_all = plan.scoring.answers == "published"
-    asked = sum(1 for item in present if is_all or item.question.format == "open")
-    cells = asked * plan.executions * len(plan.arms)
-    return cells * plan.scoring.repeats * (1 + len(plan.scoring.judges))
-
-
-def _trajectories_most(plan: Plan, present: Sequence[PlannedQuestion]) -> int:
-    """Return how many trajectories may be sent to judges, the curated ones included."""
-    scoring = plan.scoring.trajectories
-    if scoring is None:
-        return 0
-    asked = [item.question for item in present if item.question.milestones]
-    curated = sum(1 for question in asked if question.reference and scoring.references)
-    cells = len(asked) * plan.executions * len(plan.arms)
-    return cells * (1 + len(scoring.judges)) + curated
 
 
 def sensitivity(
@@ -214,20 +197,13 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
         for arm in cost.arms
     ]
     lines = [f"{cost.cells:,} cells with a video, over all executions", *_aligned(rows)]
-    if cost.judged_most:
-        lines.append(
-            f"judges of answers ({', '.join(cost.answer_judges)}): at most {cost.judged_most:,} requests "
-            "(equal answers are judged once)"
-        )
-    if cost.trajectories_most:
-        lines.append(
-            f"judges of trajectories ({', '.join(cost.trajectory_judges)}): at most "
-            f"{cost.trajectories_most:,} requests, and up to two more for each reply that breaks a rule"
-        )
+    lines += [_judge_line(judge) for judge in cost.judges]
     if cost.prices_date is not None:
         lines.append(f"prices as of {cost.prices_date}")
-    if cost.judged_most or cost.trajectories_most:
-        lines.append("what judges cost is in none of the dollars above")
+    if cost.judges:
+        lines.append(
+            "what judges cost is in none of the dollars of the arms, and in no limit of a cell"
+        )
     lines.append("~ is a rough expectation; 'at most' follows from the limits, '-' is not bounded")
     outside = [arm.arm for arm in cost.arms if arm.calls is None]
     if outside:
@@ -235,6 +211,19 @@ def _cost_table(cost: ExpectedCost) -> list[str]:
             f"unknown: {', '.join(outside)} reaches models of its own, or a video's length is missing"
         )
     return lines
+
+
+def _judge_line(judge: JudgeCalls) -> str:
+    usd = "no price" if judge.usd is None else f"~US$ {judge.usd:,.2f}"
+    once = (
+        "equal answers are judged once"
+        if judge.what == "answers"
+        else "equal ones are judged once, and up to two more for each reply that breaks a rule"
+    )
+    return (
+        f"judge of {judge.what} {judge.judge}: at most {judge.requests:,} requests, "
+        f"~{judge.input_tokens + judge.output_tokens:,} tokens, {usd} ({once})"
+    )
 
 
 def _limits_table(arms: tuple[ArmCost, ...]) -> list[str]:

@@ -11,12 +11,12 @@ from taketwo.errors import RequestError
 from taketwo.executions.plan import Plan
 from taketwo.executions.planned_media import planned_questions
 from taketwo.executions.resolved_study import resolve_study
-from taketwo.executions.unchanged import check_unchanged
+from taketwo.executions.unchanged import Differences, check_unchanged, differences
 from taketwo.media.store import write_atomically
 from taketwo.media.video import VideoInfo
 from taketwo.media.worker import MediaWorkers
 
-__all__ = ["check_unchanged", "freeze", "write_plan"]
+__all__ = ["Differences", "check_unchanged", "differences", "freeze", "write_plan"]
 
 
 def freeze(

@@ -39,6 +39,9 @@ __all__ = [
     "read_manifest",
 ]
 
+NO_AUDIO_TRACK = "no audio track"
+"""What stands in the place of a transcriber where a video has no sound."""
+
 VIDEO_MISSING = "VideoMissing"
 VIDEO_UNREADABLE = "VideoUnreadable"
 """Causes of a failure that are a loss of the video, not of the agent."""
@@ -87,6 +90,14 @@ def build_manifest(
 
 def _speech_sources(cells: Sequence[Trajectory]) -> tuple[str, ...]:
     return _distinct(item.speech_source for cell in cells for item in cell.primitives)
+
+
+def _is_transcriber(source: str) -> bool:
+    """Return whether a model heard the speech: subtitles and silent videos say nothing of a transcriber.
+
+    Which of them an execution met depends on the videos that its agents chose to listen to.
+    """
+    return source != NO_AUDIO_TRACK and not source.startswith("subtitles:")
 
 
 def _fixed_by_plan(plan: Plan) -> list[FixedPart]:
@@ -151,7 +162,9 @@ def _fixed_as_sent(plan: Plan, cells: Sequence[Trajectory]) -> list[FixedPart]:
         FixedPart(name=name, arm=arm, role=role, sha256=tuple(sorted(digests)))
         for (name, arm, role), digests in sorted(sent.items())
     ]
-    heard = tuple(sorted(sha256_of(source) for source in _speech_sources(cells)))
+    heard = tuple(
+        sorted(sha256_of(source) for source in _speech_sources(cells) if _is_transcriber(source))
+    )
     return [
         *parts,
         *([FixedPart(name="source of speech", role="transcriber", sha256=heard)] if heard else []),

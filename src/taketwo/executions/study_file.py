@@ -303,7 +303,9 @@ def study_file_of(plan: Plan, folder: Path) -> Path | None:
 
     It is `study.yaml` in the folder, `FOLDER.yaml` beside it, or the file that the plan was made of.
     """
-    beside = [folder.resolve().with_suffix(ending) for ending in (".yaml", ".yml")]
+    # with_suffix would take the 2 of a folder NAME.2 for a suffix, and find the file of another study
+    home = folder.resolve()
+    beside = [home.parent / f"{home.name}{ending}" for ending in (".yaml", ".yml")]
     origin = [Path(plan.study_file)] if plan.study_file else []
     written = [folder / "study.yaml", *beside, *origin]
     return next((path for path in written if path.is_file()), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import InvalidResults
 from taketwo.executions.log_json import encodable, plain_json
 from taketwo.executions.trajectory import Trajectory
-from taketwo.media.store import write_atomically
+from taketwo.executions.written_table import write_table
 
 __all__ = ["FORMAT", "read_trajectories", "write_trajectories"]
 
@@ -54,7 +53,7 @@ def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
     Raises
     ------
     HarnessError
-        If it cannot be written.
+        If it cannot be written and does not hold just these rows.
     """
     rows: list[dict[str, JsonValue]] = []
     for trajectory in trajectories:
@@ -67,9 +66,7 @@ def write_trajectories(path: Path, trajectories: Sequence[Trajectory]) -> None:
             for name, value in row.items()
         })
     frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, metadata={"format": FORMAT})
-    write_atomically(path, buffer.getvalue())
+    write_table(path, frame, form=FORMAT)
 
 
 def read_trajectories(path: Path) -> tuple[Trajectory, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -21,9 +21,55 @@ from taketwo.executions.resolved_study import prompt_hashes, resolve_study
 from taketwo.executions.study_file import study_file_of
 from taketwo.tools.catalog import tools_sha256
 
-__all__ = ["check_unchanged"]
+__all__ = ["Differences", "check_unchanged", "differences"]
 
 _SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """In what things are now otherwise than a frozen plan says, without a look at any video.
+
+    `study_yaml` is the study file that was read, None where there is none any more. `in_file` is what it,
+    or a file that it names, says otherwise; `installed` what other code, packages and prompts are there.
+    `unusable` is why the study file cannot be used as it stands (a fault, an agent or a data set that is
+    not there), so that nobody knows whether it differs.
+    """
+
+    study_yaml: Path | None
+    in_file: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
+    unusable: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Now:
+    """The plan as it would be frozen now, with the questions of the benchmark where a file names it."""
+
+    study_yaml: Path | None
+    plan: Plan
+    questions: Mapping[str, Question]
+    problems: tuple[str, ...]
+
+
+def differences(plan: Plan, folder: Path) -> Differences:
+    """Say in what the study file, and what is installed, differ from a frozen plan.
+
+    What `check_unchanged` refuses, but for the bytes of videos and subtitles, which take long to read.
+    """
+    try:
+        now = _now(plan, folder)
+    except (RequestError, DataError) as error:
+        return Differences(study_yaml=study_file_of(plan, folder), unusable=str(error))
+    installed = _installed_differences(plan, now.plan)
+    found = [
+        *now.problems,
+        *_settings_differences(plan, now.plan),
+        *_arm_differences(plan, now.plan),
+    ]
+    if now.study_yaml is None:
+        return Differences(study_yaml=None, installed=(*installed, *found))
+    return Differences(study_yaml=now.study_yaml, in_file=tuple(found), installed=tuple(installed))
 
 
 def check_unchanged(plan: Plan, folder: Path) -> tuple[PlannedQuestion, ...]:
@@ -42,33 +88,44 @@ def check_unchanged(plan: Plan, folder: Path) -> tuple[PlannedQuestion, ...]:
     RequestError
         If the study file can no longer be read, or a key or package that its web needs is missing.
     """
-    study_yaml = study_file_of(plan, folder)
-    questions: dict[str, Question] = {}
-    problems: list[str] = []
-    if study_yaml is None:
-        now, problems = _again(plan)
-    else:
-        resolved = resolve_study(study_yaml)
-        written = resolved.study.sections.seed
-        now = resolved.plan(
-            plan.questions, now=plan.created, seed=plan.seed if written is None else written
-        )
-        questions = {question.question_id: question for question in resolved.benchmark.questions}
-        problems += _question_differences(plan, questions)
-    problems += _settings_differences(plan, now)
-    problems += _arm_differences(plan, now)
-    present, changes = media_now(plan.questions, questions)
-    problems += _media_differences(changes)
+    now = _now(plan, folder)
+    present, changes = media_now(plan.questions, now.questions)
+    problems = [
+        *now.problems,
+        *_settings_differences(plan, now.plan),
+        *_installed_differences(plan, now.plan),
+        *_arm_differences(plan, now.plan),
+        *_media_differences(changes),
+    ]
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise PlanChanged(
             f"{folder}: what would run differs from plan {plan.sha256[:12]} of study "
             f"{plan.study!r}; nothing was spent\n{listed}\n"
-            "  either put it back as it was, or freeze a new study in a new folder: "
-            "taketwo plan STUDY"
+            "  either put it back as it was, or freeze a new study in a new folder: save the study file "
+            "under another name and call taketwo plan NEW.yaml"
         )
     require_web(plan.web)
     return present
+
+
+def _now(plan: Plan, folder: Path) -> _Now:
+    study_yaml = study_file_of(plan, folder)
+    if study_yaml is None:
+        again, problems = _again(plan)
+        return _Now(study_yaml=None, plan=again, questions={}, problems=tuple(problems))
+    resolved = resolve_study(study_yaml)
+    written = resolved.study.sections.seed
+    now = resolved.plan(
+        plan.questions, now=plan.created, seed=plan.seed if written is None else written
+    )
+    questions = {question.question_id: question for question in resolved.benchmark.questions}
+    return _Now(
+        study_yaml=study_yaml,
+        plan=now,
+        questions=questions,
+        problems=tuple(_question_differences(plan, questions)),
+    )
 
 
 def _again(plan: Plan) -> tuple[Plan, list[str]]:
@@ -121,6 +178,7 @@ def _settings_differences(plan: Plan, now: Plan) -> list[str]:
         "study_file",
         "sha256",
         "code_sha256",
+        "packages",
         "benchmark_sha256",
         "web",
         "scoring",
@@ -135,12 +193,28 @@ def _settings_differences(plan: Plan, now: Plan) -> list[str]:
         found.append(_difference("web", *web))
     if plan.scoring != now.scoring:
         found.append(_difference("scoring", plan.scoring.to_json(), now.scoring.to_json()))
+    return found
+
+
+def _installed_differences(plan: Plan, now: Plan) -> list[str]:
+    """Return what nobody wrote into the study: packages, our code, texts of agents set as before."""
+    found: list[str] = []
+    if plan.packages != now.packages:
+        found.append(_difference("packages", dict(plan.packages), dict(now.packages)))
     if plan.code_sha256 != now.code_sha256:
         found.append(
             "code of Take Two: planned "
             f"{plan.code_sha256[:12]}, now {now.code_sha256[:12]}; install the version of the plan"
         )
+    after = {arm.name: arm for arm in now.arms}
+    for arm in plan.arms:
+        if arm.name in after and _is_set_alike(arm, after[arm.name]):
+            found += _texts_differ(arm, after[arm.name])
     return found
+
+
+def _is_set_alike(before: Arm, after: Arm) -> bool:
+    return (before.agent, dict(before.options)) == (after.agent, dict(after.options))
 
 
 def _arm_differences(plan: Plan, now: Plan) -> list[str]:
@@ -156,7 +230,8 @@ def _arm_differences(plan: Plan, now: Plan) -> list[str]:
     return sorted(found)
 
 
-def _one_arm(before: Arm, after: Arm) -> list[str]:
+def _texts_differ(before: Arm, after: Arm) -> list[str]:
+    """Return how the prompts and tool schemas of an arm differ."""
     label = f"arm {before.name!r}"
     found = [
         f"{label}, prompt of {role!r}: planned {_short(before.prompts.get(role))}, "
@@ -169,6 +244,12 @@ def _one_arm(before: Arm, after: Arm) -> list[str]:
             f"{label}, tool schemas of 'orchestrator': planned {_short(before.tools_sha256)}, "
             f"now {_short(after.tools_sha256)}"
         )
+    return found
+
+
+def _one_arm(before: Arm, after: Arm) -> list[str]:
+    label = f"arm {before.name!r}"
+    found = [] if _is_set_alike(before, after) else _texts_differ(before, after)
     planned, current = before.to_json(), after.to_json()
     for part in ("models", "sampling"):
         roles_before = cast("Mapping[str, JsonValue]", planned[part])
