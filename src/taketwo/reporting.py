@@ -48,13 +48,15 @@ def write_report(
     missing: Missing | None = None,
     allow_drift: bool = False,
     by: Sequence[str] | None = None,
+    output: Path | str | None = None,
 ) -> ReportFiles:
     """Write `report.html`, the tables (Markdown, LaTeX, CSV) and the figures of a study.
 
     `by` are attributes of the questions to break the effects down by; without it, all that every
-    question has, with 2 to 12 levels.
+    question has, with 2 to 12 levels. They go into the study's folder, or into the folder `output`,
+    which is made where it is not there; files of an earlier report are written anew.
 
-    Raises what `compare` raises.
+    Raises what `compare` raises, and `HarnessError` where the folder cannot be written.
     """
     from taketwo.answer_judging import answer_judges  # its tables load the charts: on call
     from taketwo.judge_costs import judge_costs
@@ -85,10 +87,11 @@ def write_report(
             audits=tuple(read_audit(path) for path in where.audit_paths),
         )
     )
+    target = where.folder if output is None else Path(output)
     return ReportFiles(
-        html=write_html(document, where.folder / "report.html", frames=where.folder / "frames"),
-        tables=write_tables(document, where.folder / "tables"),
-        figures=write_figures(document, where.folder / "figures"),
+        html=write_html(document, target / "report.html", frames=where.folder / "frames"),
+        tables=write_tables(document, target / "tables"),
+        figures=write_figures(document, target / "figures"),
         comparison=comparison,
     )
 

@@ -19,11 +19,24 @@ __all__ = ["command"]
 @missing_option
 @drift_option
 @by_option
-def command(study: Path, missing: Missing | None, allow_drift: bool, by: tuple[str, ...]) -> None:
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write into; default: the study's.",
+)
+def command(
+    study: Path,
+    missing: Missing | None,
+    allow_drift: bool,
+    by: tuple[str, ...],
+    output: Path | None,
+) -> None:
     """Write the report, tables and figures of a study.
 
     STUDY is a study folder or its YAML file. Writes report.html (one file, no network needed),
-    tables/ (Markdown, LaTeX, CSV) and figures/ (SVG, PNG, PDF, Vega-Lite) into the study's folder.
+    tables/ (Markdown, LaTeX, CSV) and figures/ (SVG, PNG, PDF, Vega-Lite) into the study's folder, or
+    into another one: a finished study on a disk that is only read can be reported.
 
     \b
     Exit status
@@ -36,6 +49,8 @@ def command(study: Path, missing: Missing | None, allow_drift: bool, by: tuple[s
       taketwo report studies/march.yaml
     """
     tell_edited_rule((study,))
-    files = write_report(study, missing=missing, allow_drift=allow_drift, by=by or None)
+    files = write_report(
+        study, missing=missing, allow_drift=allow_drift, by=by or None, output=output
+    )
     click.echo(files.html)
     click.echo(f"{len(files.tables)} tables, {len(files.figures)} figures", err=True)
