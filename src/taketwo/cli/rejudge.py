@@ -93,9 +93,10 @@ def command(
     Exit status
       0  written; failures of the judge are listed and asked again next time
       2  bad usage, the output holds something else or the result of another judge, protocol or rubric,
-         or judgements would be written into the run
-      3  files of the run, the data set or the study cannot be used, or the run was asked other
-         questions (the message names all of them)
+         judgements would be written into the run, a folder cannot be written, or another process is
+         asking for the same judgements
+      3  files of the run, the data set or the study cannot be used, the run was asked other questions
+         (the message names all of them), or the judgements in use are by two served models
 
     \b
     Example
