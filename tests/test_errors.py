@@ -43,6 +43,12 @@ def test_an_unknown_name_comes_with_near_ones() -> None:
     )
 
 
+def test_a_name_that_begins_a_longer_one_finds_it() -> None:
+    error = UnknownName.among("system", "react", ["react/openai/gpt-5", "single/openai/gpt-5"])
+
+    assert "did you mean 'react/openai/gpt-5'?" in str(error)
+
+
 def test_a_name_that_is_near_nothing_still_lists_what_is_known() -> None:
     assert str(UnknownName.among("agent", "zzz", ["video_react"])) == (
         "unknown agent 'zzz': no name is near it; known are video_react"

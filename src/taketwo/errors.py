@@ -59,9 +59,10 @@ class UnknownName(RequestError):
 
     @classmethod
     def among(cls, what: str, name: str, known: Iterable[str]) -> UnknownName:
-        """Return the error for `name`, with up to three near names out of `known`."""
+        """Return the error for `name`, with up to three names out of `known` that it begins or that are near."""
         names = sorted(known)
-        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        longer = [one for one in names if name and one.startswith(name)][:3]
+        near = longer or get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(map(repr, near))}?" if near else "no name is near it;"
         return cls(f"unknown {what} {name!r}: {hint} known are {', '.join(names) or 'none'}")
 
