@@ -30,7 +30,11 @@ ANSWERS: dict[tuple[str, int, str], dict[str, Any]] = {
     for execution in (1, 2)
     for question in QUESTIONS
 }
-RETIRED = HttpError(404, "the model was retired")
+
+
+def retired() -> HttpError:
+    """Return a new error: one that is raised again and again grows by a traceback each time."""
+    return HttpError(404, "the model was retired")
 
 
 def always(label: str) -> str:
@@ -42,7 +46,7 @@ def retired_before_k2() -> str:
 
     def reply(request: Request) -> str | Exception:
         if "in K2" in request.text:
-            return RETIRED
+            return retired()
         return answer_reply("correct" if "method said" in request.text else "incorrect")
 
     return script([reply], repeat_last=True)
@@ -161,7 +165,11 @@ def test_a_judge_of_two_served_models_is_in_no_comparison(tmp_path: Path) -> Non
 def test_without_a_label_of_the_judge_that_counts_no_other_is_called_the_primary(
     tmp_path: Path,
 ) -> None:
-    dead, other, third = script([RETIRED], repeat_last=True), always("correct"), always("correct")
+    dead, other, third = (
+        script([lambda _: retired()], repeat_last=True),
+        always("correct"),
+        always("correct"),
+    )
     finished(tmp_path, QUESTIONS, ANSWERS, judge=dead)
 
     assert known_of_judges(tmp_path, score(tmp_path, judges=[other, third]), dead).pairs == ()
@@ -191,7 +199,7 @@ def test_nobody_stands_in_for_a_judge_that_gives_labels(tmp_path: Path) -> None:
 
 def test_one_that_gives_no_label_either_does_not_stand_in(tmp_path: Path) -> None:
     half_judged(tmp_path)
-    dead, new = script([RETIRED], repeat_last=True), always("correct")
+    dead, new = script([lambda _: retired()], repeat_last=True), always("correct")
 
     with pytest.raises(RequestError, match=r"gave no label either.*the model was retired"):
         score(tmp_path, stand_in=dead)

@@ -328,8 +328,11 @@ async def test_clips_under_way_are_kept_when_another_one_fails(tmp_path: Path) -
     with pytest.raises(HttpError):
         await open_index(box, SETTINGS)
 
-    assert started == [0, 1]
-    assert "clip-000001" in parts(tmp_path)
+    # two at once: beside the one that failed at most one was under way, and none begins after it
+    assert len(started) - 1 - started.index(0) <= 1
+    kept = {name for name in parts(tmp_path) if name.startswith("clip-")}
+    assert kept == {f"clip-{number:06d}" for number in started if number}
+    assert 1 in started
 
 
 async def test_nothing_of_it_is_the_cells_own(tmp_path: Path) -> None:
