@@ -53,8 +53,6 @@ _MEASURES = (
     "output_tokens",
 )
 
-ProcessOf = Callable[[Trajectory], tuple[str, TrajectoryJudgement | None]]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
@@ -104,7 +102,7 @@ class _Study:
 
     plan: Plan
     rows: Mapping[tuple[str, int], Sequence[_Row]]
-    process_of: ProcessOf | None
+    labels: ProcessLabels | None
 
 
 def export_study(study: Path | str, *, form: Form, output: Path | str) -> Exported:
@@ -159,16 +157,11 @@ def _read(where: StudyFolder) -> _Study:
         outcomes = read_outcomes(table)
         trajectories = read_trajectories(where.folder / "trajectories.parquet")
     scoring = study_scoring(where.folder, plan).scoring
-    process: ProcessOf | None = None
+    labels: ProcessLabels | None = None
     if scoring is not None:
         pool = JudgementPool(where.folder / "judgements")
         labels = ProcessLabels(plan, scoring, pool.trajectories)
-
-        def process_of(cell: Trajectory) -> tuple[str, TrajectoryJudgement | None]:
-            return labels.process_of(cell.question_id, cell)
-
-        process = process_of
-    return _Study(plan=plan, rows=_rows(plan, trajectories, outcomes), process_of=process)
+    return _Study(plan=plan, rows=_rows(plan, trajectories, outcomes), labels=labels)
 
 
 def _rows(
@@ -215,8 +208,7 @@ def _run_folders(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
             for row in rows
         ]
         items = [
-            _evaluated(cell, row, study.process_of, name)
-            for cell, row in zip(cells, rows, strict=True)
+            _evaluated(cell, row, study.labels, name) for cell, row in zip(cells, rows, strict=True)
         ]
         write_inference(folder, cells, framework=name, model=model, tag=tag)
         write_evaluation(folder, items, framework=name, model=model, tag=tag)
@@ -249,11 +241,13 @@ def _run_folders(study: _Study, output: Path) -> tuple[list[Path], list[str]]:
     return paths, notes
 
 
-def _evaluated(cell: RunCell, row: _Row, process_of: ProcessOf | None, framework: str) -> Evaluated:
+def _evaluated(cell: RunCell, row: _Row, labels: ProcessLabels | None, framework: str) -> Evaluated:
     question = cell.question
     truth = question.answer_index
     letter = None if row.option_index is None else question.labels[row.option_index]
-    status, judged = ("not_judged", None) if process_of is None else process_of(cell.trajectory)
+    status, judged = "not_judged", None
+    if labels is not None:
+        status, judged = labels.process_of(question.question_id, cell.trajectory)
     return Evaluated(
         question_id=cell.question_id,
         question=question,

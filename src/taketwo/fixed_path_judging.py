@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from taketwo.audit_input import AuditInput
 from taketwo.scores.judge_audit.fixed_path_judge import (
@@ -17,7 +16,7 @@ from taketwo.scores.judge_audit.fixed_path_judge import (
     write_fixed_path_judgements,
 )
 from taketwo.scores.judge_audit.judge_probes import Probe
-from taketwo.scores.judged_in_batches import judged_in_batches
+from taketwo.scores.judged_in_batches import Save, judged_in_batches, run_judging
 from taketwo.scores.served_models import require_one_served_model
 from taketwo.scores.trajectory_judge import TrajectoryJudgeFailure
 
@@ -53,7 +52,7 @@ def judged_by_fixed_path(
     others = [one for one in there.values() if one.judge == judge.name and one.question_id in ours]
 
     async def ask(
-        batch: Sequence[FixedPathRequest], save: Callable[[Sequence[FixedPathJudgement]], object]
+        batch: Sequence[FixedPathRequest], save: Save[FixedPathJudgement]
     ) -> tuple[Sequence[FixedPathJudgement], Sequence[TrajectoryJudgeFailure]]:
         return await judge_fixed_path(
             batch,
@@ -65,7 +64,7 @@ def judged_by_fixed_path(
             rescue=save,
         )
 
-    done = asyncio.run(
+    done = run_judging(
         judged_in_batches(
             lacking,
             judge.name,

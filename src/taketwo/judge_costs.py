@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from taketwo.added_scoring import StudyScoring
 from taketwo.executions.plan import Plan
-from taketwo.executions.prices import cost_usd
 from taketwo.executions.trajectory import Trajectory
 from taketwo.outcomes.references import reference_requests
 from taketwo.report.judge_use_tables import JudgeCost
 from taketwo.scores.extractions import Extraction
 from taketwo.scores.grading import Grader
+from taketwo.scores.judge_work import spent_on
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.judgements import Judgement
 from taketwo.scores.process_labels import ProcessLabels
@@ -57,22 +57,14 @@ def _cost(
 ) -> list[JudgeCost]:
     if not labels:
         return []
-    used_in = _total([one.input_tokens for one in labels])
-    used_out = _total([one.output_tokens for one in labels])
+    spent = spent_on(labels, judge, plan.prices)
     return [
         JudgeCost(
             judge=judge,
             what=what,
             labels=len(labels),
-            input_tokens=used_in,
-            output_tokens=used_out,
-            usd=None
-            if used_in is None or used_out is None
-            else cost_usd(plan.prices, judge, used_in, used_out),
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            usd=spent.cost_usd,
         )
     ]
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None

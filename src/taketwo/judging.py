@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.plan import Plan
-from taketwo.executions.prices import cost_usd
 from taketwo.executions.scoring_spec import TrajectoryScoring
 from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.answer_extractor import extract_options
 from taketwo.scores.answer_judge import judge_answers
 from taketwo.scores.extractions import Extraction, ExtractRequest
 from taketwo.scores.grading import Grader, JudgeRequest
-from taketwo.scores.judge_work import JudgeWork
-from taketwo.scores.judged_in_batches import judged_in_batches
-from taketwo.scores.judged_in_parallel import total_tokens
+from taketwo.scores.judge_work import JudgeWork, spent_on
+from taketwo.scores.judged_in_batches import (
+    Ask,
+    JudgingFailure,
+    Save,
+    judged_in_batches,
+    run_judging,
+)
 from taketwo.scores.judgement_pool import JudgementPool
 from taketwo.scores.judgements import Judgement
 from taketwo.scores.process_labels import ProcessLabels
@@ -38,29 +41,6 @@ _WORDS = {
 
 Item = TypeVar("Item", JudgeRequest, ExtractRequest, TrajectoryRequest)
 Label = TypeVar("Label", Judgement, Extraction, TrajectoryJudgement)
-
-
-class _Failure(Protocol):
-    @property
-    def key(self) -> str: ...
-    @property
-    def cause(self) -> str: ...
-
-
-Save = Callable[[Sequence[Label]], object]
-Asking = Callable[
-    [Sequence[Item], Save[Label]], Awaitable[tuple[Sequence[Label], Sequence[_Failure]]]
-]
-
-
-def _run(work: Coroutine[object, object, None]) -> None:
-    """Run to the end; an interrupt comes out as one, whatever it interrupted."""
-    try:
-        asyncio.run(work)
-    except BaseExceptionGroup as group:
-        if group.subgroup(KeyboardInterrupt) is not None:
-            raise KeyboardInterrupt from None
-        raise
 
 
 class Judging:
@@ -89,7 +69,7 @@ class Judging:
     def _ask(self, judge: str, work: Coroutine[object, object, None]) -> None:
         """Run one judge's work; a judge that cannot be asked at all stops no other one."""
         try:
-            _run(work)
+            run_judging(work)
         except RequestError as error:
             self.unasked[judge] = str(error)
 
@@ -159,7 +139,7 @@ class Judging:
 
         async def ask(
             batch: Sequence[ExtractRequest], save: Save[Extraction]
-        ) -> tuple[Sequence[Extraction], Sequence[_Failure]]:
+        ) -> tuple[Sequence[Extraction], Sequence[JudgingFailure]]:
             return await extract_options(batch, spec, rescue=save, **self._limits())
 
         pending = grader.pending_extractions(self._cells)
@@ -180,7 +160,7 @@ class Judging:
 
         async def ask(
             batch: Sequence[JudgeRequest], save: Save[Judgement]
-        ) -> tuple[Sequence[Judgement], Sequence[_Failure]]:
+        ) -> tuple[Sequence[Judgement], Sequence[JudgingFailure]]:
             return await judge_answers(batch, spec, rescue=save, **self._limits())
 
         pending = grader.pending(self._cells)
@@ -201,7 +181,7 @@ class Judging:
 
         async def ask(
             batch: Sequence[TrajectoryRequest], save: Save[TrajectoryJudgement]
-        ) -> tuple[Sequence[TrajectoryJudgement], Sequence[_Failure]]:
+        ) -> tuple[Sequence[TrajectoryJudgement], Sequence[JudgingFailure]]:
             return await judge_trajectories(
                 batch, spec, max_tokens=max_tokens, rescue=save, **self._limits()
             )
@@ -213,7 +193,7 @@ class Judging:
         what: str,
         pending: Sequence[Item],
         spec: ModelSpec,
-        ask: Asking[Item, Label],
+        ask: Ask[Item, Label],
         add: Save[Label],
         known: Iterable[Label],
     ) -> None:
@@ -243,8 +223,7 @@ class Judging:
         labels: Sequence[Judgement | Extraction | TrajectoryJudgement],
     ) -> None:
         self.failed.update(causes)
-        used_in = total_tokens(one.input_tokens for one in labels) if labels else None
-        used_out = total_tokens(one.output_tokens for one in labels) if labels else None
+        spent = spent_on(labels, spec.name, self._plan.prices)
         self.work.append(
             JudgeWork(
                 what=what,
@@ -252,11 +231,9 @@ class Judging:
                 asked=asked,
                 done=asked - len(causes),
                 failures=tuple(sorted(causes.values())),
-                input_tokens=used_in,
-                output_tokens=used_out,
-                cost_usd=None
-                if used_in is None or used_out is None
-                else cost_usd(self._plan.prices, spec.name, used_in, used_out),
+                input_tokens=spent.input_tokens,
+                output_tokens=spent.output_tokens,
+                cost_usd=spent.cost_usd,
             )
         )
 

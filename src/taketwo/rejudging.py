@@ -6,18 +6,17 @@ of its own, so that old and new scores can be laid side by side.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from taketwo.benchmarks.canonical import JsonValue
 from taketwo.errors import RequestError
 from taketwo.executions.model_spec import ModelSpec
 from taketwo.executions.scoring_spec import RUBRICS, Protocol
-from taketwo.output_place import require_writable
 from taketwo.rejudged_answers import evaluated, not_run, with_letter
 from taketwo.rejudged_copy import files_of_run, identity_of, require_apart, write_rejudged
+from taketwo.rejudged_labels import rejudged_labels
 from taketwo.rejudged_requests import (
     asked_questions,
     questions_without_record,
@@ -27,9 +26,7 @@ from taketwo.rejudged_requests import (
 )
 from taketwo.scores.formats.run_folder import OWN_FILE, read_run
 from taketwo.scores.formats.run_folder_summary import process_means
-from taketwo.scores.judged_in_batches import InBatches, judged_in_batches
-from taketwo.scores.judgement_pool import asking
-from taketwo.scores.served_models import require_one_served_model
+from taketwo.scores.judged_in_batches import Ask, JudgingFailure, Save
 from taketwo.scores.trajectory_judgements import (
     TrajectoryJudgement,
     read_trajectory_judgements,
@@ -48,7 +45,8 @@ class Rejudged:
     those that the judge did not score, by question. `requested` questions were asked for in the run;
     `not_judged` of them ended in an error, left no trajectory or have no milestones. `unchecked` of the
     trajectories do not say what was asked, and were taken for the questions by their numbers alone.
-    `means` are those of `P1` to `P5`, `traj` and `mc_rate` over what is defined. `summary` is the whole written summary.
+    `means` are those of `P1` to `P5`, `traj` and `mc_rate` over what is defined. `summary` is the whole
+    written summary.
     """
 
     output: Path
@@ -145,8 +143,28 @@ def rejudge(
         for item in answered
     )
     limits = {"connections": connections, "retries": retries, "timeout_s": timeout_s}
-    labels = _labels(requests, judge, target, pool_folder, max_tokens, limits, on_work)
-    keys, failures = labels.keys, labels.failures
+    keys = {number: request.key(judge.name) for number, request in requests.items()}
+
+    def tell(there: Mapping[str, TrajectoryJudgement]) -> None:
+        if on_work is not None:
+            pooled = sum(key in there for key in keys.values())
+            lacking = len(keys) - pooled
+            on_work(
+                f"asking {judge.name} about {lacking} trajectories, {pooled} are judged already"
+            )
+
+    labels = rejudged_labels(
+        {keys[number]: request for number, request in requests.items()},
+        judge.name,
+        _asking(judge, max_tokens, limits),
+        read=read_trajectory_judgements,
+        write=write_trajectory_judgements,
+        pool=pool_folder,
+        output=target / OWN_FILE,
+        connections=connections,
+        on_asking=tell,
+    )
+    failures = labels.failures
     scored = [
         evaluated(
             item,
@@ -176,80 +194,14 @@ def rejudge(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Labels:
-    """The keys by question, the judgements by key, which keys were asked about, and why some have none."""
+def _asking(
+    judge: ModelSpec, max_tokens: int | None, limits: Mapping[str, int]
+) -> Ask[TrajectoryRequest, TrajectoryJudgement]:
+    async def ask(
+        batch: Sequence[TrajectoryRequest], save: Save[TrajectoryJudgement]
+    ) -> tuple[Sequence[TrajectoryJudgement], Sequence[JudgingFailure]]:
+        from taketwo.scores.trajectory_judge import judge_trajectories  # heavy: on call
 
-    keys: Mapping[int, str]
-    by_key: Mapping[str, TrajectoryJudgement]
-    asked: Collection[str] = ()
-    failures: Mapping[str, str] = field(default_factory=dict[str, str])
+        return await judge_trajectories(batch, judge, max_tokens=max_tokens, rescue=save, **limits)
 
-
-def _labels(
-    requests: Mapping[int, TrajectoryRequest],
-    judge: ModelSpec,
-    target: Path,
-    pool_folder: Path,
-    max_tokens: int | None,
-    limits: Mapping[str, int],
-    on_work: Callable[[str], None] | None,
-) -> _Labels:
-    """Return the judgements of one served model; what the pool lacks is asked for and added to it.
-
-    While somebody is asked, no other process asks for the same pool.
-    """
-    keys = {number: request.key(judge.name) for number, request in requests.items()}
-
-    def known() -> dict[str, TrajectoryJudgement]:
-        pool = read_trajectory_judgements(pool_folder)
-        found = {key: pool[key] for key in keys.values() if key in pool}
-        require_one_served_model(found.values(), judge.name)
-        return found
-
-    if len(found := known()) == len(set(keys.values())):
-        return _Labels(keys=keys, by_key=found)
-    require_writable(target / OWN_FILE)
-    with asking(pool_folder):
-        found = known()
-        pending = {
-            keys[number]: one for number, one in requests.items() if keys[number] not in found
-        }
-        if not pending:
-            return _Labels(keys=keys, by_key=found)
-        if on_work is not None:
-            there = sum(key in found for key in keys.values())
-            on_work(
-                f"asking {judge.name} about {len(keys) - there} trajectories, {there} are judged already"
-            )
-        done = asyncio.run(
-            _judged(tuple(pending.values()), judge, pool_folder, max_tokens, limits, found.values())
-        )
-    return _Labels(
-        keys=keys,
-        by_key={**found, **{item.key: item for item in done.labels}},
-        asked=pending,
-        failures=done.causes,
-    )
-
-
-async def _judged(
-    pending: Sequence[TrajectoryRequest],
-    judge: ModelSpec,
-    pool: Path,
-    max_tokens: int | None,
-    limits: Mapping[str, int],
-    known: Iterable[TrajectoryJudgement],
-) -> InBatches[TrajectoryJudgement]:
-    from taketwo.scores.trajectory_judge import judge_trajectories  # heavy: on call
-
-    return await judged_in_batches(
-        pending,
-        judge.name,
-        lambda batch, save: judge_trajectories(
-            batch, judge, max_tokens=max_tokens, rescue=save, **limits
-        ),
-        lambda done: write_trajectory_judgements(pool, done),
-        known=known,
-        connections=limits["connections"],
-    )
+    return ask

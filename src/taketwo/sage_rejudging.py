@@ -7,11 +7,10 @@ nothing else of the row: traces and reference trajectories stay out.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from taketwo.benchmarks.canonical import JsonValue
@@ -22,14 +21,12 @@ from taketwo.executions.trajectory import ToolCall
 from taketwo.media.store import write_atomically
 from taketwo.outcomes.imports.sage_answers import SageAnswer, sage_answers
 from taketwo.outcomes.imports.sources import open_source
-from taketwo.output_place import require_writable
+from taketwo.rejudged_labels import rejudged_labels
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
 from taketwo.scores.formats.sage_trace import trace_events
 from taketwo.scores.grading import JudgeRequest
-from taketwo.scores.judged_in_batches import InBatches, judged_in_batches
-from taketwo.scores.judgement_pool import asking
+from taketwo.scores.judged_in_batches import Ask, JudgingFailure, Save
 from taketwo.scores.judgements import Judgement, read_judgements, write_judgements
-from taketwo.scores.served_models import require_one_served_model
 
 __all__ = ["SageRejudged", "rejudge_sage"]
 
@@ -81,11 +78,10 @@ def rejudge_sage(
 ) -> SageRejudged:
     """Judge the answers of a SAGE file again and write a new file of scores.
 
-    A null or empty answer is wrong without a question to the judge, and so is a cell of ours that gave up
-    or came to a limit, as in the study. What the judge does not label has
-    `is_correct` null and an `error`; the next time it is asked again. Where another model begins to
-    serve the judge's name, its labels are left out as such failures: those of two models are not one
-    measure.
+    A null or empty answer is wrong without a question to the judge, and so is a cell of ours that gave
+    up or came to a limit, as in the study. What the judge does not label has `is_correct` null and an
+    `error`; the next time it is asked again. Where another model begins to serve the judge's name, its
+    labels are left out as such failures: those of two models are not one measure.
 
     Parameters
     ----------
@@ -116,10 +112,30 @@ def rejudge_sage(
     rows = sage_answers(open_source(source))
     wanted = {row.request.key(judge.name): row.request for row in rows if row.request is not None}
     limits = {"connections": connections, "retries": retries, "timeout_s": timeout_s}
-    labels = _labels(wanted, judge, target, pool_folder, limits, on_work)
+
+    def tell(there: Mapping[str, Judgement]) -> None:
+        if on_work is not None:
+            lacking = len(wanted) - len(there)
+            on_work(
+                f"asking {judge.name} about {lacking} different answers, {len(there)} are judged already"
+            )
+
+    labels = rejudged_labels(
+        wanted,
+        judge.name,
+        _asking(judge, limits),
+        read=read_judgements,
+        write=write_judgements,
+        pool=pool_folder,
+        output=target,
+        connections=connections,
+        on_asking=tell,
+    )
     scored = [_scored(row, judge.name, labels.by_key, labels.failures) for row in rows]
     _write(target, scored)
-    return _account(target, rows, scored, len(wanted), labels.asked, judge.name, labels.failures)
+    return _account(
+        target, rows, scored, len(wanted), len(labels.asked), judge.name, labels.failures
+    )
 
 
 def _require_apart(source: Path, target: Path, pool: Path) -> None:
@@ -137,74 +153,15 @@ def _require_apart(source: Path, target: Path, pool: Path) -> None:
             raise RequestError(f"{path}: a file, where a folder is needed; name another place")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Labels:
-    """The labels by key, how many answers were asked about now, and why some of them have none."""
+def _asking(judge: ModelSpec, limits: Mapping[str, int]) -> Ask[JudgeRequest, Judgement]:
+    async def ask(
+        batch: Sequence[JudgeRequest], save: Save[Judgement]
+    ) -> tuple[Sequence[Judgement], Sequence[JudgingFailure]]:
+        from taketwo.scores.answer_judge import judge_answers  # heavy: on call
 
-    by_key: Mapping[str, Judgement]
-    asked: int = 0
-    failures: Mapping[str, str] = field(default_factory=dict[str, str])
+        return await judge_answers(batch, judge, rescue=save, **limits)
 
-
-def _labels(
-    wanted: Mapping[str, JudgeRequest],
-    judge: ModelSpec,
-    target: Path,
-    pool_folder: Path,
-    limits: Mapping[str, int],
-    on_work: Callable[[str], None] | None,
-) -> _Labels:
-    """Return the labels of one served model; what the pool lacks is asked for and added to it.
-
-    While somebody is asked, no other process asks for the same pool.
-    """
-
-    def known() -> dict[str, Judgement]:
-        pool = read_judgements(pool_folder)
-        found = {key: pool[key] for key in wanted if key in pool}
-        require_one_served_model(found.values(), judge.name)
-        return found
-
-    if len(found := known()) == len(wanted):
-        return _Labels(by_key=found)
-    require_writable(target)
-    with asking(pool_folder):
-        found = known()
-        pending = {key: request for key, request in wanted.items() if key not in found}
-        if not pending:
-            return _Labels(by_key=found)
-        if on_work is not None:
-            on_work(
-                f"asking {judge.name} about {len(pending)} different answers, "
-                f"{len(found)} are judged already"
-            )
-        done = asyncio.run(
-            _judged(tuple(pending.values()), judge, pool_folder, limits, found.values())
-        )
-    return _Labels(
-        by_key={**found, **{item.key: item for item in done.labels}},
-        asked=len(pending),
-        failures=done.causes,
-    )
-
-
-async def _judged(
-    pending: Sequence[JudgeRequest],
-    judge: ModelSpec,
-    pool: Path,
-    limits: Mapping[str, int],
-    known: Iterable[Judgement],
-) -> InBatches[Judgement]:
-    from taketwo.scores.answer_judge import judge_answers  # heavy: on call
-
-    return await judged_in_batches(
-        pending,
-        judge.name,
-        lambda batch, save: judge_answers(batch, judge, rescue=save, **limits),
-        lambda done: write_judgements(pool, done),
-        known=known,
-        connections=limits["connections"],
-    )
+    return ask
 
 
 def _scored(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -80,11 +80,7 @@ async def extract_options(
     async def ask(key: str, request: ExtractRequest) -> Extraction:
         return await _extract_one(model, spec.name, key, request)
 
-    def save(results: Mapping[str, Extraction]) -> None:
-        if rescue is not None:
-            rescue(tuple(results.values()))
-
-    done = await judged_in_parallel(distinct, ask, connections=connections, rescue=save)
+    done = await judged_in_parallel(distinct, ask, connections=connections, rescue=rescue)
     failures = tuple(
         ExtractFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in done.causes.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -12,7 +12,8 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Mo
 from pydantic import BaseModel, ConfigDict
 
 from taketwo.executions.plan import ModelSpec
-from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt, option_text
+from taketwo.scores.answer_words import option_text, options_text
+from taketwo.scores.grading import PROMPT_SHA256, JudgeRequest, judge_prompt
 from taketwo.scores.judge_model import open_judge
 from taketwo.scores.judged_in_parallel import ask_for_object, judged_in_parallel, object_in
 from taketwo.scores.judgements import Judgement, answer_string
@@ -61,15 +62,16 @@ async def judge_answers(
     async def ask(key: str, request: JudgeRequest) -> Judgement:
         return await _judge_one(model, spec.name, key, request)
 
-    def save(results: Mapping[str, Judgement]) -> None:
+    def save(results: Sequence[Judgement]) -> None:
         others = _served_otherwise(results)
         if rescue is not None:
-            rescue([one for key, one in results.items() if key not in others])
+            rescue([one for one in results if one.key not in others])
 
     done = await judged_in_parallel(distinct, ask, connections=connections, rescue=save)
-    strangers = _served_otherwise(done.results)
+    found = tuple(done.results.values())
+    strangers = _served_otherwise(found)
     causes = {**done.causes, **strangers}
-    judgements = tuple(one for key, one in done.results.items() if key not in strangers)
+    judgements = tuple(one for one in found if one.key not in strangers)
     failures = tuple(
         JudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=causes[key])
         for key in sorted(causes)
@@ -77,16 +79,16 @@ async def judge_answers(
     return judgements, failures
 
 
-def _served_otherwise(judgements: Mapping[str, Judgement]) -> dict[str, str]:
+def _served_otherwise(judgements: Sequence[Judgement]) -> dict[str, str]:
     """Return why, by key, judgements do not count that the most frequent served model did not give."""
-    counts = Counter(one.served_model or "" for one in judgements.values())
+    counts = Counter(one.served_model or "" for one in judgements)
     if len(counts) < 2:
         return {}
     usual = min(counts, key=lambda model: (-counts[model], model))
     return {
-        key: f"served by {one.served_model!r}, while {counts[usual]} of {len(judgements)} were served "
+        one.key: f"served by {one.served_model!r}, while {counts[usual]} of {len(judgements)} were served "
         f"by {usual!r}; a judge is one model"
-        for key, one in judgements.items()
+        for one in judgements
         if one.served_model != usual
     }
 
@@ -117,14 +119,14 @@ async def _judge_one(model: Model, judge: str, key: str, request: JudgeRequest) 
 def _shown(request: JudgeRequest, answer: str) -> str:
     """Return the question, its options, its truth and the answer, each in a fence of its own."""
     question = request.question
-    options = [option_text(question, index) for index in range(len(question.options))]
+    options = options_text(question)
     if question.answer_index is None:
         truth = [question.answer_text or "", *question.accepted_answers]
     else:
-        truth = [options[question.answer_index]]
+        truth = [option_text(question, question.answer_index)]
     return "\n\n".join((
         fence("question", question.text),
-        *([fence("options", "\n".join(options))] if options else []),
+        *([fence("options", options)] if options else []),
         fence("true answer", "\n".join(dict.fromkeys(form for form in truth if form))),
         fence("answer to grade", answer),
     ))

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Literal
 
-from taketwo.agents.answer import as_matched
-from taketwo.agents.commitments import commitments, without_thoughts
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import Plan
 from taketwo.executions.trajectory import Trajectory
 from taketwo.scores.answer_parsing import parse_option
+from taketwo.scores.answer_words import judged_answer, option_text
 from taketwo.scores.extractions import Extraction, ExtractRequest
 from taketwo.scores.judgements import Judgement, Label, ScoreStatus, judgement_key
 from taketwo.scores.option_match import MatchLabel, match_open, match_option
@@ -27,7 +26,6 @@ __all__ = [
     "Grader",
     "JudgeRequest",
     "judge_prompt",
-    "option_text",
 ]
 
 AnswerSource = Literal["agent", "extracted", "judged"]
@@ -41,11 +39,6 @@ def judge_prompt() -> str:
 
 
 PROMPT_SHA256 = sha256_of_text(judge_prompt())
-
-
-def option_text(question: Question, index: int) -> str:
-    """Return an option with its label, on one line: `C. twelve`."""
-    return f"{question.labels[index]}. {' '.join(question.options[index].split())}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +280,7 @@ class Grader:
         index = trajectory.answer_index
         if self._scoring.answers == "option-match" and question.options and index is not None:
             return option_text(question, index)
-        return _judged_answer(question, trajectory)
+        return judged_answer(question, trajectory)
 
     def _repeats(self, question: Question, answer: str) -> list[JudgeRequest]:
         return [
@@ -321,24 +314,6 @@ def _value(label: MatchLabel | None) -> float | None:
 def _exact_match(question: Question, trajectory: Trajectory) -> MatchLabel | None:
     """Return what comparing the words of an open answer says; None where only a judge can say."""
     return None if question.options else match_open(question, trajectory.answer_text)
-
-
-def _judged_answer(question: Question, trajectory: Trajectory) -> str | None:
-    """Return the answer as a judge is shown it; None where nothing was said.
-
-    For a choice it is the words that the reply commits itself to in the end ("B", "a red car"), so
-    that equal choices share their label however the reply argues; a reply without such words goes
-    as it stands, and where there is no text, the option that was chosen.
-    """
-    text = trajectory.answer_text
-    if not question.options:
-        return text
-    said = commitments(without_thoughts(as_matched(text)))
-    committed = (said[-1].value or "").strip() if said and said[-1].is_readable else ""
-    if committed or text.strip():
-        return committed or text
-    index = trajectory.answer_index
-    return None if index is None else option_text(question, index)
 
 
 def _majority(labels: Collection[Label]) -> Label:

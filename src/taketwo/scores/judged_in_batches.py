@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from taketwo.scores.served_models import OneServedModel, ServedLabel
 
-__all__ = ["InBatches", "judged_in_batches"]
+__all__ = [
+    "Ask",
+    "InBatches",
+    "JudgingFailure",
+    "Keyed",
+    "Save",
+    "judged_in_batches",
+    "run_judging",
+]
 
 _BATCH = 2
 """Requests of a batch by connection: what a crash can lose, against idle connections at its end."""
 
 
-class _Keyed(Protocol):
-    def key(self, judge: str, /) -> str: ...
+class Keyed(Protocol):
+    """Something to be labelled."""
+
+    def key(self, judge: str, /) -> str:
+        """Return the key of its label by `judge`."""
+        ...
 
 
-class _Failure(Protocol):
+class JudgingFailure(Protocol):
+    """Why something has no label, with the key of its label."""
+
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Return the key."""
+        ...
+
     @property
-    def cause(self) -> str: ...
+    def cause(self) -> str:
+        """Return the cause."""
+        ...
 
 
-ItemT = TypeVar("ItemT", bound=_Keyed)
+ItemT = TypeVar("ItemT", bound=Keyed)
 LabelT = TypeVar("LabelT", bound=ServedLabel)
+ResultT = TypeVar("ResultT")
+
+Save = Callable[[Sequence[LabelT]], object]
+"""Writes labels to where they are kept."""
+Ask = Callable[
+    [Sequence[ItemT], Save[LabelT]], Awaitable[tuple[Sequence[LabelT], Sequence[JudgingFailure]]]
+]
+"""Asks about a batch; it is handed what to do with labels where it is stopped before its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +68,8 @@ class InBatches(Generic[LabelT]):
 async def judged_in_batches(
     pending: Sequence[ItemT],
     judge: str,
-    ask: Callable[
-        [Sequence[ItemT], Callable[[Sequence[LabelT]], object]],
-        Awaitable[tuple[Sequence[LabelT], Sequence[_Failure]]],
-    ],
-    add: Callable[[Sequence[LabelT]], object],
+    ask: Ask[ItemT, LabelT],
+    add: Save[LabelT],
     *,
     known: Iterable[LabelT],
     connections: int,
@@ -56,10 +81,6 @@ async def judged_in_batches(
 
     Parameters
     ----------
-    ask
-        Asks about a batch; it is handed what to do with labels where it is stopped before its end.
-    add
-        Writes labels to the pool.
     known
         Labels of this judge that are in use already: the model that served them counts.
     """
@@ -82,3 +103,13 @@ async def judged_in_batches(
             causes |= {request.key(judge): why for request in pending[start + size :]}
             break
     return InBatches(labels=tuple(labels), causes=causes)
+
+
+def run_judging(work: Coroutine[object, object, ResultT]) -> ResultT:
+    """Run to the end; an interrupt comes out as one, whatever it interrupted."""
+    try:
+        return asyncio.run(work)
+    except BaseExceptionGroup as group:
+        if group.subgroup(KeyboardInterrupt) is not None:
+            raise KeyboardInterrupt from None
+        raise

@@ -6,7 +6,7 @@ A failure of one request is kept with its cause and stops no other. It is never 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -20,6 +20,7 @@ from inspect_ai.model import (
 )
 from pydantic import BaseModel, ValidationError
 
+from taketwo.scores.judge_work import total_tokens
 from taketwo.scores.unique_keys import unique_keys
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "judged_in_parallel",
     "object_in",
     "sent_back",
-    "total_tokens",
 ]
 
 RequestT = TypeVar("RequestT")
@@ -68,7 +68,7 @@ async def judged_in_parallel(
     judge_one: Callable[[str, RequestT], Awaitable[ResultT]],
     *,
     connections: int,
-    rescue: Callable[[Mapping[str, ResultT]], object] | None = None,
+    rescue: Callable[[Sequence[ResultT]], object] | None = None,
 ) -> Judged[ResultT]:
     """Ask about each request, at most `connections` at a time, and keep what went wrong by key.
 
@@ -99,7 +99,7 @@ async def judged_in_parallel(
                 group.start_soon(one, key, request)
     except BaseException:
         if rescue is not None and results:
-            rescue(results)
+            rescue(tuple(results.values()))
         raise
     return Judged(
         results={key: results[key] for key in sorted(results)},
@@ -169,13 +169,6 @@ def sent_back(output: ModelOutput) -> list[ChatMessage]:
     begin, end = text[:_KEPT_AT_AN_END], text[-_KEPT_AT_AN_END:]
     shown = f"{begin}\n[the middle of this reply is left out here: it is too long]\n{end}"
     return [ChatMessageAssistant(content=shown, model=output.message.model)]
-
-
-def total_tokens(values: Iterable[int | None]) -> int | None:
-    """Return the sum, or None where one reply did not report its usage."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return sum(known) if len(known) == len(found) else None
 
 
 def object_in(reply: str, record: type[RecordT]) -> RecordT:

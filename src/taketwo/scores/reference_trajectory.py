@@ -17,6 +17,7 @@ from typing import cast
 from taketwo.benchmarks.canonical import JsonValue, sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.executions.trajectory import Event, ModelCall, ToolCall, Trajectory
+from taketwo.scores.answer_words import option_text, options_text
 from taketwo.scores.process_scores import FAILURE_TAGS
 from taketwo.scores.trajectory_judgements import Reference, trajectory_key
 from taketwo.scores.trajectory_request import TrajectoryRequest
@@ -40,8 +41,7 @@ def true_answer(question: Question) -> str:
     """Return the truth in words: label and text of the true option, or the text of an open answer."""
     if question.answer_index is None:
         return (question.answer_text or "").strip()
-    option = " ".join(question.options[question.answer_index].split())
-    return f"{question.labels[question.answer_index]}. {option}"
+    return option_text(question, question.answer_index)
 
 
 def rendered_reference(question: Question) -> RenderedTrajectory | None:
@@ -128,16 +128,13 @@ def explanation_rubric() -> str:
 def explanation_request(request: ExplanationRequest) -> str:
     """Return what the judge is shown: question, options, sweep flag, explanation and trajectory."""
     question = request.question
-    options = [
-        f"{label}. {' '.join(option.split())}"
-        for label, option in zip(question.labels, question.options, strict=True)
-    ]
+    options = options_text(question)
     system = [fence("system", request.trajectory.system)] if request.protocol == "published" else []
     return "\n\n".join([
         *system,
         f"SWEEP_REQUIRED: {question.sweep or 'unknown'}",
         fence("question", question.text),
-        *([fence("options", "\n".join(options))] if options else []),
+        *([fence("options", options)] if options else []),
         fence("explanation", question.explanation or ""),
         fence("trajectory", request.trajectory.text),
         "Reply with the JSON object only. There are no milestones: leave milestone_coverage an empty "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
@@ -18,7 +18,8 @@ from inspect_ai.model import (
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.executions.plan import ModelSpec
 from taketwo.scores.judge_model import open_judge
-from taketwo.scores.judged_in_parallel import judged_in_parallel, sent_back, total_tokens
+from taketwo.scores.judge_work import total_tokens
+from taketwo.scores.judged_in_parallel import judged_in_parallel, sent_back
 from taketwo.scores.process_scores import ReplyFault, read_reply
 from taketwo.scores.reference_trajectory import (
     ExplanationRequest,
@@ -97,12 +98,8 @@ async def judge_trajectories(
     async def one(key: str, request: TrajectoryRequest) -> TrajectoryJudgement:
         return await _judge_one(model, spec.name, key, request)
 
-    def save(results: Mapping[str, TrajectoryJudgement]) -> None:
-        if rescue is not None:
-            rescue(tuple(results.values()))
-
     distinct = {request.key(spec.name): request for request in requests}
-    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=save)
+    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=rescue)
     failures = tuple(
         TrajectoryJudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in judged.causes.items()

@@ -12,6 +12,7 @@ from string import Template
 from taketwo.benchmarks.canonical import sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.executions.scoring_spec import JUDGE_PRESETS, RUBRICS, JudgePreset
+from taketwo.scores.answer_words import options_text
 from taketwo.scores.process_scores import FAILURE_TAGS
 from taketwo.scores.trajectory_judgements import trajectory_key
 from taketwo.scores.trajectory_text import Protocol, RenderedTrajectory
@@ -61,10 +62,7 @@ def judge_request(request: TrajectoryRequest) -> str:
     Neither the true answer, nor an explanation, nor an answer that somebody else parsed is in it.
     """
     question = request.question
-    options = [
-        f"{label}. {' '.join(option.split())}"
-        for label, option in zip(question.labels, question.options, strict=True)
-    ]
+    options = options_text(question)
     milestones = [
         f"{step.milestone_id} ({step.kind or 'no type'}): {' '.join(step.text.split())}"
         for step in question.milestones
@@ -75,7 +73,7 @@ def judge_request(request: TrajectoryRequest) -> str:
         *system,
         f"SWEEP_REQUIRED: {question.sweep or 'unknown'}",
         fence("question", question.text),
-        *([fence("options", "\n".join(options))] if options else []),
+        *([fence("options", options)] if options else []),
         fence("milestones", "\n".join(milestones)),
         fence("trajectory", request.trajectory.text),
         f"Reply with the JSON object only. Label these {len(milestones)} milestones once each, in this "

@@ -1,9 +1,9 @@
 """A trajectory in the Agent Trajectory Interchange Format (ATIF) of Harbor, for viewers of others.
 
 A generation of the orchestrator is a step of the agent, with the calls that follow it and what they
-returned; a remark of the harness is a step of the system, and so are frames that the agent looked at without
-a call. What other models did below a visible call has
-no step of its own and is in the totals. What nobody reported is null, never 0. The true answer is not in it.
+returned; a remark of the harness is a step of the system, and so are frames that the agent looked at
+without a call. What other models did below a visible call has no step of its own and is in the totals.
+What nobody reported is null, never 0. The true answer is not in it.
 """
 
 from __future__ import annotations

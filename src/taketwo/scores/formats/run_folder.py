@@ -41,8 +41,8 @@ class RunItem:
 
     `own_id` is our id of the question where we wrote the folder. `text` is the text that the judge
     was given, as it stands; where no such file is left, what the steps give or the reply that was noted.
-    `normalized` are the steps, of their own file or as the text shows them. `trajectory` is None where nothing was recorded. `letter` comes from
-    `letter_source`; `stored_letter` and `gold` are what the evaluation wrote. `is_doubtful` marks a
+    `normalized` are the steps, of their own file or as the text shows them. `trajectory` is None where
+    nothing was recorded. `letter` comes from `letter_source`; `stored_letter` and `gold` are what the evaluation wrote. `is_doubtful` marks a
     letter that all votes missed and that our parser reads in the text: an extraction that failed, not
     an answer that is wrong. `measures` are values on our metrics, as far as they were recorded.
     """

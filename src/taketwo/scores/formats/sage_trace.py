@@ -20,8 +20,8 @@ from taketwo.benchmarks.canonical import JsonValue
 from taketwo.benchmarks.question import Question, safe_question_id
 from taketwo.executions.log_json import Json, arguments, items, part, plain_json, text, whole
 from taketwo.executions.trajectory import Event, ModelCall, Note, RunStatus, ToolCall, Trajectory
+from taketwo.scores.answer_words import option_text
 from taketwo.scores.formats.run_folder_summary import OWN_KEY
-from taketwo.scores.grading import option_text
 
 __all__ = [
     "SageCell",

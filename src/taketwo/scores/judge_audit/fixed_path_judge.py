@@ -24,6 +24,7 @@ from taketwo.benchmarks.canonical import sha256_of, sha256_of_text
 from taketwo.benchmarks.question import Question
 from taketwo.errors import InvalidResults
 from taketwo.executions.plan import ModelSpec
+from taketwo.scores.answer_words import options_text
 from taketwo.scores.judge_audit.audit_findings import AuditCase, AuditFinding
 from taketwo.scores.judge_audit.format_probes import FormatScores, format_findings
 from taketwo.scores.judge_audit.judge_probes import Probe
@@ -220,12 +221,8 @@ async def judge_fixed_path(
             output_tokens=reply.output_tokens,
         )
 
-    def save(results: Mapping[str, FixedPathJudgement]) -> None:
-        if rescue is not None:
-            rescue(tuple(results.values()))
-
     distinct = {request.key(spec.name): request for request in requests}
-    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=save)
+    judged = await judged_in_parallel(distinct, one, connections=connections, rescue=rescue)
     failures = tuple(
         TrajectoryJudgeFailure(key=key, question_id=distinct[key].question.question_id, cause=cause)
         for key, cause in judged.causes.items()
@@ -318,13 +315,10 @@ def _judgement(path: Path, row: Mapping[str, object]) -> FixedPathJudgement:
 
 def _shown(request: FixedPathRequest) -> str:
     question = request.question
-    options = [
-        f"{label}. {' '.join(option.split())}"
-        for label, option in zip(question.labels, question.options, strict=True)
-    ]
+    options = options_text(question)
     return "\n\n".join([
         fence("question", question.text),
-        *([fence("options", "\n".join(options))] if options else []),
+        *([fence("options", options)] if options else []),
         fence("path", fixed_path_text(question) or ""),
         fence("trajectory", request.trajectory.text),
         "Reply with the JSON object only.",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from taketwo.executions.prices import cost_usd
 from taketwo.scores.judge_audit.audit_findings import JudgeUse
-from taketwo.scores.judged_in_parallel import total_tokens
+from taketwo.scores.judge_work import spent_on
 
 __all__ = ["use_of"]
 
@@ -36,15 +35,12 @@ def use_of(
     judge
         The model that was asked for, by which `prices` (US dollars a million tokens) are found.
     """
-    used_in = total_tokens(item.input_tokens for item in judgements) if judgements else None
-    used_out = total_tokens(item.output_tokens for item in judgements) if judgements else None
+    spent = spent_on(judgements, judge, prices)
     return JudgeUse(
         judge=name,
         judgements=len(judgements),
         served=tuple(sorted({item.served_model for item in judgements if item.served_model})),
-        input_tokens=used_in,
-        output_tokens=used_out,
-        cost_usd=None
-        if used_in is None or used_out is None
-        else cost_usd(prices, judge, used_in, used_out),
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=spent.cost_usd,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from taketwo.benchmarks.question import Question
+from taketwo.scores.answer_words import options_text
 from taketwo.scores.process_scores import AXES, FAILURE_TAGS
 from taketwo.scores.trajectory_request import rubric
 
@@ -76,10 +77,7 @@ def rating_page(items: Sequence[PageItem], *, rater: str, rubric_name: str) -> s
 
 def _section(item: PageItem) -> str:
     question = item.question
-    options = "\n".join(
-        f"{label}. {' '.join(option.split())}"
-        for label, option in zip(question.labels, question.options, strict=True)
-    )
+    options = options_text(question)
     milestones = "\n".join(
         f"{step.milestone_id} ({step.kind or 'no type'}): {' '.join(step.text.split())}"
         for step in question.milestones
